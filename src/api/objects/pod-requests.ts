@@ -1,6 +1,7 @@
 /** What a pod as a whole asks for and is limited to: init containers before, sidecars beside, overhead on top. */
-import type { Container, PodSpec } from '../generated/types.ts'
+import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../generated/types.ts'
 import { isHugePageResource } from '../names/resource-names.ts'
+import { sameJson } from '../same.ts'
 import { addQuantities, compareQuantities } from '../values/quantity.ts'
 
 export type ResourceList = Readonly<Record<string, string>>
@@ -19,17 +20,25 @@ function atLeast(into: Sums, list: Sums): void {
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
+type Side = 'requests' | 'limits'
+type ListOf = (container: Container) => ResourceList | undefined
+
+const ofSpec =
+  (side: Side): ListOf =>
+  ({ resources }) =>
+    resources?.[side]
+
 /**
  * The pod's need by one side of its containers' resources: the sum of the containers and sidecars, or what the greediest
  * init container needs together with the sidecars started before it, whichever is more. (KEP-753)
  */
-function aggregate(spec: Partial<PodSpec>, side: 'requests' | 'limits'): Sums {
+function aggregate(spec: Partial<PodSpec>, listOf: ListOf): Sums {
   const total: Sums = new Map()
-  for (const container of spec.containers ?? []) add(total, container.resources?.[side])
+  for (const container of spec.containers ?? []) add(total, listOf(container))
   const sidecars: Sums = new Map()
   const starting: Sums = new Map()
   for (const container of spec.initContainers ?? []) {
-    const list = container.resources?.[side]
+    const list = listOf(container)
     if (isSidecar(container)) {
       add(total, list)
       add(sidecars, list)
@@ -44,8 +53,7 @@ function aggregate(spec: Partial<PodSpec>, side: 'requests' | 'limits'): Sums {
   return total
 }
 
-function ofPod(spec: Partial<PodSpec>, side: 'requests' | 'limits'): ResourceList {
-  const total = aggregate(spec, side)
+function ofPod(spec: Partial<PodSpec>, side: Side, total: Sums = aggregate(spec, ofSpec(side))): ResourceList {
   const own: ResourceList = spec.resources?.[side] ?? {}
   for (const [name, amount] of Object.entries(own))
     if (name === 'cpu' || name === 'memory' || isHugePageResource(name)) total.set(name, amount)
@@ -59,6 +67,74 @@ function ofPod(spec: Partial<PodSpec>, side: 'requests' | 'limits'): ResourceLis
 export const podRequests = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'requests')
 
 export const podLimits = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'limits')
+
+/**
+ * What a pod takes while its resources are being changed in place (KEP-1287), by resource name: the most of what it asks for, what
+ * its node has set aside for it and what its containers run with, each summed over the whole pod. What its node cannot give it is not
+ * counted.
+ */
+export const takenRequests = ({ spec, status }: Pod): ResourceList =>
+  taken(spec ?? {}, status, 'requests', [({ allocatedResources }) => allocatedResources, running('requests')])
+
+export const takenLimits = ({ spec, status }: Pod): ResourceList =>
+  taken(spec ?? {}, status, 'limits', [running('limits')])
+
+/** All in a status by which a pod may take other amounts than its specification says; empty where it tells of none. */
+export function toldOfTaken(status: PodStatus | undefined): readonly unknown[] {
+  const told = toldOf(status).map(({ name, allocatedResources, resources }) => [
+    name,
+    allocatedResources,
+    resources?.requests,
+    resources?.limits,
+  ])
+  return isResizeInfeasible(status) ? ['Infeasible', ...told] : told
+}
+
+/** The specifications may differ. */
+export const tellSameTaken = (a: PodStatus | undefined, b: PodStatus | undefined): boolean =>
+  a === b || sameJson(toldOfTaken(a), toldOfTaken(b))
+
+type Told = (status: ContainerStatus) => ResourceList | undefined
+
+const running =
+  (side: Side): Told =>
+  ({ resources }) =>
+    resources?.[side]
+
+/** `tellings`: what of a container's status counts; the later where it says nothing means what the earlier does. */
+function taken(
+  spec: Partial<PodSpec>,
+  status: PodStatus | undefined,
+  side: Side,
+  tellings: readonly Told[],
+): ResourceList {
+  const isInfeasible = isResizeInfeasible(status)
+  const statuses = new Map(toldOf(status).map((one) => [one.name, one]))
+  if (statuses.size === 0 && !isInfeasible) return ofPod(spec, side)
+  let known: ListOf = isInfeasible ? () => undefined : ofSpec(side)
+  const total = aggregate(spec, known)
+  for (const told of tellings) {
+    const otherwise = known
+    known = (container) => {
+      const one = statuses.get(container.name)
+      return nonEmpty(one && told(one)) ?? otherwise(container)
+    }
+    atLeast(total, aggregate(spec, known))
+  }
+  return ofPod(spec, side, total)
+}
+
+const nonEmpty = (list: ResourceList | undefined): ResourceList | undefined =>
+  list === undefined || Object.keys(list).length === 0 ? undefined : list
+
+const toldOf = (status: PodStatus | undefined): readonly ContainerStatus[] =>
+  [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].filter(
+    ({ allocatedResources, resources }) =>
+      nonEmpty(allocatedResources) ?? nonEmpty(resources?.requests) ?? nonEmpty(resources?.limits),
+  )
+
+const isResizeInfeasible = (status: PodStatus | undefined): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') === true
 
 /** All that runs in the pod is held to an amount of this resource, and so the pod is. */
 export const isPodLimited = (spec: Partial<PodSpec>, name: string): boolean =>

@@ -19,7 +19,7 @@ import type {
 import { isExtendedResource, isExtendedResourceRequest } from '../names/resource-names.ts'
 import type { Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
-import { podLimits, podRequests } from './pod-requests.ts'
+import { takenLimits, takenRequests } from './pod-requests.ts'
 
 export type QuotaUsage = Readonly<Record<string, string>>
 
@@ -52,19 +52,18 @@ const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 
 function podUsage(pod: Pod, nowMs = 0): QuotaUsage {
-  const spec: Partial<PodSpec> = pod.spec ?? {}
   const usage: Record<string, string> = { 'count/pods': '1' }
   const phase: string | undefined = pod.status?.phase
   // What has ended takes nothing but its place in storage.
   if (phase === 'Failed' || phase === 'Succeeded' || isOverdue(pod, nowMs)) return usage
   usage['pods'] = '1'
-  for (const [name, amount] of Object.entries(podRequests(spec))) {
+  for (const [name, amount] of Object.entries(takenRequests(pod))) {
     if (COMPUTE.includes(name) || isHugePages(name)) {
       usage[name] = amount
       usage[`requests.${name}`] = amount
     } else if (isExtendedResource(name)) usage[`requests.${name}`] = amount
   }
-  for (const [name, amount] of Object.entries(podLimits(spec)))
+  for (const [name, amount] of Object.entries(takenLimits(pod)))
     if (COMPUTE.includes(name)) usage[`limits.${name}`] = amount
   return usage
 }
@@ -78,17 +77,17 @@ function isOverdue({ metadata }: Pod, nowMs: number): boolean {
 
 const DEMANDED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
-/** Where a quota speaks of cpu or memory, every container must say how much it takes. */
+/** Where a quota speaks of cpu or memory, every container must say how much it takes, unless the pod as a whole says anything. */
 function podMissing(resources: readonly string[], pod: Pod): string | undefined {
   const demanded = resources.filter((name) => DEMANDED.has(name))
   if (demanded.length === 0) return undefined
   const spec: Partial<PodSpec> = pod.spec ?? {}
-  const whole = containerUsage(spec)
+  if (containerUsage(spec).size > 0) return undefined
   const by = new Map<string, string[]>()
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     const own = containerUsage(container)
     for (const name of demanded) {
-      if (own.has(name) || whole.has(name)) continue
+      if (own.has(name)) continue
       by.set(name, [...(by.get(name) ?? []), container.name])
     }
   }

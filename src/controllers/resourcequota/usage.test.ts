@@ -27,6 +27,57 @@ test('what pods ask for is added up; what has ended, or should have, counts only
   })
 })
 
+const running = (name: string, allocated: Fields | undefined, requests?: Fields, limits?: Fields): Fields => ({
+  name,
+  ...(allocated === undefined ? {} : { allocatedResources: allocated }),
+  resources: { ...(requests && { requests }), ...(limits && { limits }) },
+})
+
+/** As a v1.37.1 counted them: cpu that is asked for, and limits of it. */
+const resized: readonly (readonly [string, Fields, string, string])[] = [
+  ['set aside is more', { containerStatuses: [running('c', { cpu: '2' })] }, '2010m', '3'],
+  ['in use is more', { containerStatuses: [running('c', { cpu: '2' }, { cpu: '4' }, { cpu: '9' })] }, '4010m', '11'],
+  ['less in use', { containerStatuses: [running('c', { cpu: '1m' }, { cpu: '2m' }, { cpu: '3m' })] }, '1010m', '3'],
+  [
+    'each sum is of the whole pod',
+    { containerStatuses: [running('c', { cpu: '2' }, { cpu: '3' }), running('d', { cpu: '30m' }, { cpu: '20m' })] },
+    '3020m',
+    '3',
+  ],
+  [
+    'what is not in use counts as set aside, and what is not set aside as asked for',
+    { containerStatuses: [running('c', { memory: '5' }, { cpu: '3' }), running('d', { cpu: '30m' })] },
+    '3030m',
+    '3',
+  ],
+  ['another container', { containerStatuses: [running('x', { cpu: '7' })] }, '1010m', '3'],
+  [
+    'not to be had there',
+    {
+      conditions: [{ type: 'PodResizePending', status: 'False', reason: 'Infeasible' }],
+      containerStatuses: [running('c', { cpu: '3m' }), running('d', undefined, { cpu: '4m' }, { cpu: '5m' })],
+    },
+    '7m',
+    '5m',
+  ],
+  ['not yet to be had', { conditions: [{ type: 'PodResizePending', reason: 'Deferred' }] }, '1010m', '3'],
+]
+
+test('pods that are resized take the most of what they ask for, have set aside and run with', () => {
+  const spec = {
+    containers: [
+      { name: 'c', resources: { requests: { cpu: '1' }, limits: { cpu: '1' } } },
+      { name: 'd', resources: { requests: { cpu: '10m' }, limits: { cpu: '2' } } },
+    ],
+  }
+  const used = (status: Fields) => {
+    const hard = { 'requests.cpu': '9', 'limits.cpu': '9' }
+    const usage = usageOf(quota({ hard }), [{ resource: pods, objects: [pod(spec, status)] }], now)
+    return [usage['requests.cpu'], usage['limits.cpu']]
+  }
+  for (const [name, status, requests, limits] of resized) assert.deepEqual(used(status), [requests, limits], name)
+})
+
 test('scopes choose the pods; what has no scopes counts for no quota that has them', () => {
   const objects = [pod({ containers: [{ name: 'c' }] }), pod(asking('1')), pod({ priorityClassName: 'high' })]
   const hard = { pods: '9', 'count/configmaps': '3' }
@@ -78,16 +129,13 @@ test('a status changes when usage or limits do, forgets what is limited no more 
 })
 
 test('an update matters when it changes what is used or the scopes', () => {
-  const running = pod(asking('1'), { phase: 'Running' })
-  assert.ok(!usesOtherwise(pods, running, { ...running, status: { phase: 'Running', message: 'x' } }, now))
-  assert.ok(usesOtherwise(pods, running, { ...running, status: { phase: 'Succeeded' } }, now))
+  const before = pod(asking('1'), { phase: 'Running', containerStatuses: [running('c', undefined, { cpu: '1' })] })
+  const with2 = { containerStatuses: [running('c', undefined, { cpu: '2' })] }
+  assert.ok(!usesOtherwise(pods, before, { ...before, status: { ...before['status'], message: 'x' } }, now))
+  assert.ok(usesOtherwise(pods, before, { ...before, status: { ...before['status'], ...with2 } }, now))
+  assert.ok(usesOtherwise(pods, before, { ...before, status: { phase: 'Succeeded' } }, now))
   assert.ok(
-    usesOtherwise(
-      pods,
-      running,
-      { ...running, spec: { containers: [], ...asking('1'), activeDeadlineSeconds: 3 } },
-      now,
-    ),
+    usesOtherwise(pods, before, { ...before, spec: { containers: [], ...asking('1'), activeDeadlineSeconds: 3 } }, now),
   )
   const service = pod({ type: 'NodePort', ports: [{ port: 80 }] })
   assert.ok(usesOtherwise({ group: '', resource: 'services' }, service, pod({ type: 'ClusterIP' }), now))

@@ -66,15 +66,25 @@ export function isLower(used: QuotaUsage, before: QuotaUsage): boolean {
   )
 }
 
-/** Whether what the object uses, or of which quotas, may be another than before. Only pods and claims have a phase that counts. */
+/** Whether what the object uses, or of which quotas, may be another than before. Only pods and claims have a phase or statuses that count. */
 export function usesOtherwise(resource: GroupResource, old: Pod, object: Pod, nowMs: number): boolean {
   const isGoingAsBefore = old.metadata.deletionGracePeriodSeconds === object.metadata.deletionGracePeriodSeconds
-  if (old.spec === object.spec && old.status?.phase === object.status?.phase && isGoingAsBefore) return false
+  const isSameStatus = old.status?.phase === object.status?.phase && !runsOtherwise(old, object)
+  if (old.spec === object.spec && isSameStatus && isGoingAsBefore) return false
   const evaluator = evaluatorOf(resource)
   if (!evaluator.looksInside) return false
   return (
     scopedSpec(old) !== scopedSpec(object) || !sameJson(evaluator.usage(old, nowMs), evaluator.usage(object, nowMs))
   )
+}
+
+/** A container runs with other resources: its resize is done. */
+function runsOtherwise({ status: before }: Pod, { status }: Pod): boolean {
+  const known = before?.containerStatuses ?? []
+  return (status?.containerStatuses ?? []).some(({ resources }, i) => {
+    const last = known[i]
+    return last !== undefined && last.resources !== resources && !sameJson(last.resources, resources)
+  })
 }
 
 /** The fields by which an update can take an object into a scope or out of it. */

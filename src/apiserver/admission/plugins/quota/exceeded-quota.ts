@@ -63,14 +63,13 @@ export function charge(quotas: readonly ResourceQuota[], attributes: AdmissionAt
     const hard: QuotaUsage = quota.status?.hard ?? {}
     const resources = Object.keys(hard).filter((name) => evaluator.isAbout(name))
     if (resources.length === 0 || !inScope(quota, object, attributes.endpoint.row.resource)) continue
-    const unknown = resources.filter((name) => !Object.hasOwn(quota.status?.used ?? {}, name))
-    if (unknown.length > 0)
-      throw refused(
-        attributes,
-        `status unknown for quota: ${quota.metadata.name}, resources: ${unknown.sort().join(',')}`,
-      )
     const missing = evaluator.missing?.(resources, object)
     if (missing !== undefined) throw refused(attributes, `failed quota: ${quota.metadata.name}: ${missing}`)
+    if (resources.some((name) => !Object.hasOwn(quota.status?.used ?? {}, name)))
+      throw refused(
+        attributes,
+        `status unknown for quota: ${quota.metadata.name}, resources: ${resources.sort().join(',')}`,
+      )
     interesting.push({ quota, resources })
   }
   if (interesting.length === 0) return []

@@ -7,13 +7,18 @@ import type { CacheReads } from '../../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost } from '../../plugin.ts'
 import { resourceQuota } from './resource-quota.ts'
 
-function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0, scopes: readonly string[] = []) {
+function quotaServer(
+  hard: Readonly<Record<string, string>>,
+  failFirst = 0,
+  scopes: readonly string[] = [],
+  counted: Readonly<Record<string, string>> = Object.fromEntries(Object.keys(hard).map((name) => [name, '0'])),
+) {
   let quota: KubeObject = {
     apiVersion: 'v1',
     kind: 'ResourceQuota',
     metadata: { name: 'q', namespace: 'n' },
     spec: { hard, scopes },
-    status: { hard, used: Object.fromEntries(Object.keys(hard).map((name) => [name, '0'])) },
+    status: { hard, used: counted },
   }
   let writes = 0
   const loopback = async ({ body }: ApiRequest): Promise<ApiResponse> => {
@@ -84,6 +89,19 @@ test('a quota of cpu makes every container say what it needs', async () => {
     async () => plugin.validate?.(creating(1)),
     (error: StatusError) => error.message.endsWith('failed quota: q: must specify limits.cpu for: c'),
   )
+  await plugin.validate?.(creating(2, { resources: { requests: { memory: '1' } } }))
+})
+
+test('what is not counted yet is told after what a pod does not say, with all that the quota has of pods', async () => {
+  const { plugin } = quotaServer({ 'requests.cpu': '1', pods: '1', secrets: '1' }, 0, [], { pods: '0' })
+  const says = (containers: readonly object[], told: string) =>
+    assert.rejects(
+      async () => plugin.validate?.(creating(1, { containers })),
+      (error: StatusError) => error.message.endsWith(told),
+    )
+  await says([{ name: 'c' }], 'failed quota: q: must specify requests.cpu for: c')
+  const asking = { requests: { cpu: '1' } }
+  await says([{ name: 'c', resources: asking }], 'status unknown for quota: q, resources: pods,requests.cpu')
 })
 
 test('a dry run is judged and uses nothing', async () => {
