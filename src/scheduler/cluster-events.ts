@@ -4,6 +4,7 @@
  */
 import type { Node, Pod } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
+import { tellSameTaken } from '../api/objects/pod-requests.ts'
 import { sameJson } from '../api/same.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 
@@ -123,9 +124,10 @@ export function targetPodUpdates(old: Pod, now: Pod): readonly ClusterEvent[] {
 
 const gates = (pod: Pod): number => pod.spec?.schedulingGates?.length ?? 0
 
-/** It asks for less of something. */
+/** It takes less of something. */
 function isScaledDown(old: Pod, now: Pod): boolean {
-  if (old.spec === now.spec || sameJson(old.spec?.containers, now.spec?.containers)) return false
+  const isSameSpec = old.spec === now.spec || sameJson(old.spec?.containers, now.spec?.containers)
+  if (isSameSpec && tellSameTaken(old.status, now.status)) return false
   const { requests } = podInfoOf(now)
   return [...podInfoOf(old).requests].some(([name, amount]) => (requests.get(name) ?? 0) < amount)
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Pod } from '../api/generated/types.ts'
+import { assignedPodUpdates } from './cluster-events.ts'
+import { sameForScheduling } from './pod-changes.ts'
 import { podInfoOf, rememberedNeeds } from './pod-info.ts'
 import { pod } from './test-objects.ts'
 
@@ -29,6 +32,25 @@ test('pods that ask for the same share what is made of it, and it is what each w
     const alone = podInfoOf(one as (typeof pods)[0])
     assert.deepEqual([infos[at]?.requests, infos[at]?.assumed], [alone.requests, alone.assumed])
   }
+})
+
+test('a pod that is resized takes what its node has set aside; where it cannot be, only that', () => {
+  const cpu = (status: object) => podInfoOf({ ...asking('a', '3'), status }, rememberedNeeds()).requests.get('cpu')
+  const aside = (amount: string) => [{ name: 'c', allocatedResources: { cpu: amount } }]
+  const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }]
+  assert.equal(cpu({ containerStatuses: aside('4') }), 4000)
+  assert.equal(cpu({ containerStatuses: aside('1') }), 3000)
+  assert.equal(cpu({ containerStatuses: aside('1'), conditions }), 1000)
+})
+
+test('of a status only what changes the amounts that are taken matters, and less of them may help others', () => {
+  const with_ = (status: object) => ({ ...asking('a', '3'), status }) as Pod
+  const aside = (amount: string) => with_({ containerStatuses: [{ name: 'c', allocatedResources: { cpu: amount } }] })
+  assert.ok(sameForScheduling(with_({}), aside('3')))
+  assert.ok(!sameForScheduling(aside('3'), aside('4')))
+  const names = (old: Pod, now: Pod) => assignedPodUpdates(old, now).map(({ name }) => name)
+  assert.deepEqual(names(aside('3'), aside('4')), [])
+  assert.deepEqual(names(aside('4'), aside('3')), ['AssignedPodUpdatePodScaleDown'])
 })
 
 test('a pod on its node has no shape: no node is looked for', () => {

@@ -12,7 +12,7 @@ import type { Fields } from '../api/object.ts'
 import { type HostPort, hostPortsOf } from '../api/objects/host-ports.ts'
 import { type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type CompiledSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
-import { podRequests } from '../api/objects/pod-requests.ts'
+import { takenRequests, toldOfTaken } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/values/quantity.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
@@ -84,11 +84,11 @@ interface Needs {
   readonly requests: Amounts
   readonly assumed: Amounts
 }
-type NeedsOf = (spec: Partial<PodSpec>) => Needs
+type NeedsOf = (pod: Pod) => Needs
 
-function foundNeeds(spec: Partial<PodSpec>): Needs {
-  const requests = amountsOf(podRequests(spec))
-  return { requests, assumed: assumedAmounts(spec, requests) }
+function foundNeeds(pod: Pod): Needs {
+  const requests = amountsOf(takenRequests(pod))
+  return { requests, assumed: assumedAmounts(pod.spec ?? {}, requests) }
 }
 
 /** So many different ones are remembered. */
@@ -97,15 +97,17 @@ const NEEDS = 256
 /** Pods that ask for the same share what is made of it. */
 export function rememberedNeeds(): NeedsOf {
   const known = createLruMap<string, Needs>(NEEDS)
-  return (spec) => {
+  return (pod) => {
+    const spec: Partial<PodSpec> = pod.spec ?? {}
     const { containers = [], initContainers = [] } = spec
     const asked = [
       spec.overhead,
       spec.resources,
       containers.map(({ resources }) => resources),
       initContainers.map(({ resources, restartPolicy }) => [resources, restartPolicy]),
+      toldOfTaken(pod.status),
     ]
-    return getOrInsertComputed(known, JSON.stringify(asked), () => foundNeeds(spec))
+    return getOrInsertComputed(known, JSON.stringify(asked), () => foundNeeds(pod))
   }
 }
 
@@ -113,7 +115,7 @@ export function podInfoOf(pod: Pod, needsOf: NeedsOf = foundNeeds): PodInfo {
   const spec: Partial<PodSpec> = pod.spec ?? {}
   const { namespace = '', name = '', uid = '' } = pod.metadata
   const { affinity } = spec
-  const { requests, assumed } = needsOf(spec)
+  const { requests, assumed } = needsOf(pod)
   const terms = (list: readonly PodAffinityTerm[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
   const weighted = (list: readonly WeightedPodAffinityTerm[] | undefined, sign: 1 | -1) =>
     (list ?? []).map((entry) => podTerm(entry.podAffinityTerm, pod, sign * entry.weight))
