@@ -71,8 +71,6 @@ export interface Failure {
   readonly message: string
   /** What its condition DisruptionTarget says, where the kubelet ended it for the node's sake (KEP-3329). */
   readonly disruption?: string
-  /** A pod whose containers have all ended well has succeeded all the same. */
-  readonly sparesSucceeded?: true
 }
 
 export interface StatusSituation {
@@ -81,8 +79,10 @@ export interface StatusSituation {
   readonly terminal: boolean
   /** The last status told, or the object's. */
   readonly old: PodStatus
-  /** The pod has failed for this reason, whatever its containers did. */
-  readonly failure?: Failure | undefined
+  /** Its deadline has passed: it has failed, whatever its containers did. */
+  readonly late?: Failure | undefined
+  /** The node has ended it: it has failed, unless its containers have all ended well. */
+  readonly evicted?: Failure | undefined
 }
 
 const CREATING = 'ContainerCreating'
@@ -93,7 +93,7 @@ export function podStatusOf(
   pod: Pod,
   runtime: RuntimePodStatus,
   sources: StatusSources,
-  { now, terminal, old, failure }: StatusSituation,
+  { now, terminal, old, late, evicted }: StatusSituation,
 ): PodStatus {
   const spec = specOf(pod)
   const inits = initContainersOf(pod)
@@ -113,15 +113,10 @@ export function podStatusOf(
     return { ...rest, ready: false }
   })
   const own = keptPhase(containerPhase(pod, containerStatuses, initContainerStatuses, terminal), old, pod)
-  const hasFailed = failure !== undefined && !(failure.sparesSucceeded === true && own === 'Succeeded')
-  const phase = hasFailed ? 'Failed' : own
-  const { reason, message } = hasFailed
-    ? failure
-    : isEnded(phase)
-      ? old.phase === phase
-        ? old
-        : (pod.status ?? old)
-      : noOutcome
+  const failure = late ?? (own === 'Succeeded' ? undefined : evicted)
+  const phase = failure === undefined ? own : 'Failed'
+  const { reason, message } =
+    failure ?? (isEnded(phase) ? (old.phase === phase ? old : (pod.status ?? old)) : noOutcome)
   const generation = pod.metadata.generation
   const all: ConditionInput = { pod, phase, containerStatuses, initContainerStatuses, generation, old }
   const ready = containersReady(all)
@@ -132,7 +127,7 @@ export function podStatusOf(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
     conditions: [
-      ...(failure?.disruption === undefined ? [] : [disrupted(all, failure.disruption)]),
+      ...(evicted?.disruption === undefined ? [] : [disrupted(all, evicted.disruption)]),
       ...sources.resizeConditions(pod, runtime),
       readyToStart(all, runtime),
       initialized(all),

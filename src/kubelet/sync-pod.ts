@@ -68,8 +68,8 @@ export function makeStatus(parts: SyncParts, pod: Pod, terminal: boolean): PodSt
   const old = statuses.get(uid) ?? pod.status ?? {}
   deadlines.tellPassed(pod, old)
   // That it was evicted is told when it has ended; of a static pod at once, as what becomes of it.
-  const failure = deadlines.failure(pod, old) ?? (terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined)
-  const situation = { now: runtime.clock.now(), terminal, old, failure }
+  const why = terminal || parts.isStatic(uid) ? evicted.failure(uid) : undefined
+  const situation = { now: runtime.clock.now(), terminal, old, late: deadlines.failure(pod, old), evicted: why }
   return podStatusOf(pod, cache.get(uid), sources, situation)
 }
 

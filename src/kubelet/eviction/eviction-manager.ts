@@ -116,7 +116,7 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
     const due = met.filter((threshold) => now - metSince.get(threshold)! >= (threshold.graceMs ?? 0))
     unresolved = due
     // What memory is short of cannot wait.
-    const first = due.find(({ signal }) => signal === 'memory.available') ?? due[0]
+    const first = due.find(({ signal }) => MEANINGS[signal].resource === 'memory') ?? due[0]
     if (first === undefined) return undefined
     const { resource, pressure } = MEANINGS[first.signal]
     events.warning('EvictionThresholdMet', `Attempting to reclaim ${resource}`)

@@ -4,7 +4,7 @@ import type { Pod } from '../pod.ts'
 import { evictionMessage } from './messages.ts'
 import type { PodUse } from './observations.ts'
 import { isCritical, ranked } from './ranking.ts'
-import { evictionConfig, thresholdValue } from './thresholds.ts'
+import { evictionConfig, ofHeldPods, thresholdValue } from './thresholds.ts'
 
 test('without flags the thresholds are the kubelet’s own', () => {
   const { thresholds, transitionMs, maxPodGracePeriodSeconds } = evictionConfig()
@@ -33,6 +33,28 @@ test('flags say which thresholds there are, which are soft, and how much is to b
     [
       ['pid.available', undefined, undefined],
       ['memory.available', 90_000, { share: Math.fround(0.1) }],
+    ],
+  )
+})
+
+test('where all pods are held to a limit of memory, hard thresholds of memory count for that too', () => {
+  const config = evictionConfig({
+    evictionHard: 'memory.available<1Gi,pid.available<5%',
+    evictionSoft: 'memory.available<2Gi',
+    evictionSoftGracePeriod: 'memory.available=1m',
+    evictionMinimumReclaim: 'memory.available=10%',
+  })
+  assert.deepEqual(
+    ofHeldPods(config).thresholds.map(({ signal, amount, minReclaim }) => [
+      signal,
+      thresholdValue(amount, 100),
+      minReclaim,
+    ]),
+    [
+      ['memory.available', 1024 * MI, { share: Math.fround(0.1) }],
+      ['allocatableMemory.available', 1024 * MI, { share: Math.fround(0.1) }],
+      ['pid.available', 5, undefined],
+      ['memory.available', 2048 * MI, { share: Math.fround(0.1) }],
     ],
   )
 })

@@ -39,11 +39,13 @@ interface Meaning {
   readonly pressure: Pressure
 }
 
+const MEMORY: Meaning = { resource: 'memory', pressure: 'MemoryPressure' }
 const DISK: Meaning = { resource: 'ephemeral-storage', pressure: 'DiskPressure' }
 const INODES: Meaning = { resource: 'inodes', pressure: 'DiskPressure' }
 
 export const MEANINGS: Readonly<Record<Signal, Meaning>> = {
-  'memory.available': { resource: 'memory', pressure: 'MemoryPressure' },
+  'memory.available': MEMORY,
+  'allocatableMemory.available': MEMORY,
   'nodefs.available': DISK,
   'imagefs.available': DISK,
   'nodefs.inodesFree': INODES,

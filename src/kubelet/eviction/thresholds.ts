@@ -10,7 +10,8 @@ export const SIGNALS = [
   'imagefs.inodesFree',
   'pid.available',
 ] as const
-export type Signal = (typeof SIGNALS)[number]
+/** Also what is left to all pods together of the memory that they are held to. */
+export type Signal = (typeof SIGNALS)[number] | 'allocatableMemory.available'
 
 /** A share of what there is, or so much: bytes, inodes or processes, with the text that says it. */
 export type Amount = { readonly share: number } | { readonly value: number; readonly text: string }
@@ -82,6 +83,16 @@ export function evictionConfig(flags: EvictionFlags = {}): EvictionConfig {
     maxPodGracePeriodSeconds: flags.evictionMaxPodGracePeriod ?? 0,
   }
 }
+
+/** Where all pods together are held to a limit of memory (enforceNodeAllocatable), as much of that is kept free for them as of the machine's. */
+export const ofHeldPods = (config: EvictionConfig): EvictionConfig => ({
+  ...config,
+  thresholds: config.thresholds.flatMap((threshold) =>
+    threshold.signal === 'memory.available' && threshold.graceMs === undefined
+      ? [threshold, { ...threshold, signal: 'allocatableMemory.available' }]
+      : [threshold],
+  ),
+})
 
 function pairs(flag: string, text: string, sign: '<' | '='): ReadonlyMap<Signal, string> {
   const found = new Map<Signal, string>()

@@ -83,8 +83,8 @@ export function groupUsage(mount: string, path: string): GroupUsage | undefined 
 function second(group: string): GroupUsage | undefined {
   if (!existsSync(group)) return undefined
   const cpu = table(join(group, 'cpu.stat'))
-  const usage = number(join(group, 'memory.current'))
   const stat = table(join(group, 'memory.stat'))
+  const usage = number(join(group, 'memory.current')) ?? usageOfHighest(stat)
   const events = table(join(group, 'memory.events'))
   const [quota, period] = (read(join(group, 'cpu.max')) ?? '').split(' ')
   const seconds = (name: string) => (cpu.get(name) ?? 0) / 1e6
@@ -190,6 +190,12 @@ function first(mount: string, path: string): GroupUsage | undefined {
     ...mostThreads(tree('pids') ?? any),
     ...tasks(any, 'tasks'),
   }
+}
+
+/** The highest group has no memory.current; by version 1 its usage is this sum. */
+function usageOfHighest(stat: ReadonlyMap<string, number>): number | undefined {
+  const [anon, file] = [stat.get('anon'), stat.get('file')]
+  return anon === undefined || file === undefined ? undefined : anon + file
 }
 
 function memoryOf(group: string): Pick<GroupUsage, 'memory'> {

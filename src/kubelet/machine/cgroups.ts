@@ -21,6 +21,8 @@ export interface Cgroups {
    * @throws Error that names the group and what could not be written
    */
   holdAll(given: PodResources): boolean
+  /** Where the group of all pods is, from the top of the hierarchy. */
+  readonly podsGroup: string
   /** Where the pod's group is, from the top of the hierarchy. */
   groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
@@ -68,6 +70,7 @@ export function createCgroups(
   return {
     version,
     parentOf: pathOf,
+    podsGroup: driver === 'cgroupfs' ? `/${top}` : `/${slicePath(`${top.replaceAll('-', '_')}.slice`)}`,
     groupOf,
     make(pod, hasOwnCpus) {
       // systemd makes slices by itself when the runtime asks for them.

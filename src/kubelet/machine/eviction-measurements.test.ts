@@ -43,7 +43,7 @@ const usage: ContainerUsage = {
   rootfsInodes: 15,
 }
 
-function measurements() {
+function measurements(files: Readonly<Record<string, string>> = {}) {
   const proc = join(root, 'proc')
   mkdirSync(join(proc, 'sys/kernel'), { recursive: true })
   writeFileSync(
@@ -59,6 +59,7 @@ function measurements() {
   writeFileSync(join(groups, 'cgroup.controllers'), '')
   writeFileSync(join(own, 'cgroup.procs'), '')
   writeFileSync(join(own, 'container/cgroup.procs'), '1\n2\n3\n')
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(groups, name), text)
   return machineMeasurements({
     real: { usage: async () => [usage], imageDirectory: async () => root },
     directories: podDirectories(root),
@@ -66,16 +67,28 @@ function measurements() {
     pods: () => [pod],
     volumeSizes: createVolumeSizes(podDirectories(root), { monotonic: () => 0 }),
     proc,
+    mount: groups,
   })
 }
 
-test('memory is what is free and what was read long ago, processes are counted against the smaller limit', async () => {
+test('memory is what is free and what was read long ago where control groups tell nothing, processes are counted against the smaller limit', async () => {
   const observed = await measurements().observe()
   assert.deepEqual(observed['memory.available'], { available: 500 * 1024, capacity: 1000 * 1024 })
   assert.deepEqual(observed['pid.available'], { available: 180, capacity: 300 })
   const { available = 0, capacity = 0 } = observed['nodefs.available'] ?? {}
   assert.ok(available > 0 && available <= capacity)
   assert.equal(observed['imagefs.available']?.capacity, capacity)
+})
+
+test('memory is what the highest control group does not use, and of what all pods are held to what they do not', async () => {
+  const observed = await measurements({
+    'memory.stat': `anon ${200 * 1024}\nfile ${300 * 1024}\ninactive_file ${100 * 1024}\n`,
+    'skiff-k/memory.max': String(500 * 1024),
+    'skiff-k/memory.current': String(60 * 1024),
+    'skiff-k/memory.stat': `inactive_file ${20 * 1024}\n`,
+  }).observe()
+  assert.deepEqual(observed['memory.available'], { available: 600 * 1024, capacity: 1000 * 1024 })
+  assert.deepEqual(observed['allocatableMemory.available'], { available: 460 * 1024, capacity: 500 * 1024 })
 })
 
 test('a pod uses what its containers, its volumes on disk and its processes do', async () => {

@@ -1,10 +1,17 @@
 /** What a real node measures for eviction: memory, file systems and processes of the machine, and what its pods use of them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ContainerUse, EvictionMeasurements, PodUse, SignalObservation } from '../eviction/observations.ts'
+import type {
+  ContainerUse,
+  EvictionMeasurements,
+  Observations,
+  PodUse,
+  SignalObservation,
+} from '../eviction/observations.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
 import type { Size } from '../server/disk-summary.ts'
+import { groupUsage } from './cgroup-usage.ts'
 import type { Cgroups } from './cgroups.ts'
 import { fileSystemAt } from './measurements.ts'
 import type { PodDirectories } from './pod-directories.ts'
@@ -13,15 +20,17 @@ import { sizeOf, type VolumeSizes } from './volume-sizes.ts'
 export interface MachineMeasurementsOptions {
   readonly real: Pick<RealRuntime, 'usage' | 'imageDirectory'>
   readonly directories: PodDirectories
-  readonly cgroups: Pick<Cgroups, 'processesOf'>
+  readonly cgroups: Pick<Cgroups, 'processesOf' | 'podsGroup'>
   readonly pods: () => Iterable<Pod>
   readonly volumeSizes: VolumeSizes
   /** Default: /proc. */
   readonly proc?: string
+  /** Default: where the system has control groups. */
+  readonly mount?: string
 }
 
 export function machineMeasurements(options: MachineMeasurementsOptions): EvictionMeasurements {
-  const { real, directories, cgroups, volumeSizes, proc = '/proc' } = options
+  const { real, directories, cgroups, volumeSizes, proc = '/proc', mount = '/sys/fs/cgroup' } = options
 
   async function disksOf(pod: Pod): Promise<Pick<PodUse, 'volumes'> & { readonly logs: ReadonlyMap<string, Size> }> {
     const logs = new Map<string, Size>()
@@ -35,7 +44,8 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
       const imageDirectory = await real.imageDirectory()
       const imagefs = imageDirectory === undefined ? nodefs : fileSystemAt(imageDirectory)
       return {
-        'memory.available': memory(proc),
+        'memory.available': memory(proc, mount),
+        ...allocatableMemory(mount, cgroups.podsGroup),
         'nodefs.available': { available: nodefs.availableBytes, capacity: nodefs.capacityBytes },
         'imagefs.available': { available: imagefs.availableBytes, capacity: imagefs.capacityBytes },
         // A file system that does not count them has none.
@@ -70,12 +80,20 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
 
 const NO_DISKS = { volumes: new Map<string, Size>(), logs: new Map<string, Size>() }
 
-/** All but the working set: what is free, and files that were not looked at for a while. */
-export function memory(proc: string): SignalObservation {
+/** All but the working set, by the highest control group; where that tells nothing: what is free, and files that were not looked at for a while. */
+export function memory(proc: string, mount: string): SignalObservation {
   const text = readFileSync(join(proc, 'meminfo'), 'utf8')
   const bytes = (name: string) =>
     Number(new RegExp(`^${name.replace(/[()]/g, '\\$&')}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
-  return { available: bytes('MemFree') + bytes('Inactive(file)'), capacity: bytes('MemTotal') }
+  const capacity = bytes('MemTotal')
+  const used = groupUsage(mount, '/')?.memory?.workingSet
+  return { available: used === undefined ? bytes('MemFree') + bytes('Inactive(file)') : capacity - used, capacity }
+}
+
+/** What is left to all pods of what they are held to together. */
+function allocatableMemory(mount: string, podsGroup: string): Observations {
+  const { limit = 0, workingSet = 0 } = groupUsage(mount, podsGroup)?.memory ?? {}
+  return limit === 0 ? {} : { 'allocatableMemory.available': { available: limit - workingSet, capacity: limit } }
 }
 
 /** Of the machine's limits the smaller one; what there is counts threads too, as the limits do. */

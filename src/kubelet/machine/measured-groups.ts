@@ -10,7 +10,7 @@ import { interfacesOf, openFilesOf } from './process-usage.ts'
 
 export interface MeasuredGroupsOptions {
   readonly kubelet: () => Pick<Kubelet, 'pods' | 'runtimeStatus'> | undefined
-  readonly cgroups: Pick<Cgroups, 'groupOf'>
+  readonly cgroups: Pick<Cgroups, 'groupOf' | 'podsGroup'>
   /** Of containers: what their writable layers hold. */
   readonly usage: () => Promise<readonly ContainerUsage[]>
   readonly sandboxImage: string
@@ -28,6 +28,8 @@ export async function measuredGroups(options: MeasuredGroupsOptions): Promise<re
   const root = groupUsage(mount, '/')
   if (root !== undefined)
     groups.push({ ...none, id: '/', usage: root, interfaces: interfacesOf(1, proc), disks: disks() })
+  const all = groupUsage(mount, cgroups.podsGroup)
+  if (all !== undefined) groups.push({ ...none, id: cgroups.podsGroup, usage: all })
   const kubelet = options.kubelet()
   for (const pod of kubelet?.pods.list() ?? []) {
     const path = cgroups.groupOf(pod)

@@ -20,7 +20,7 @@ import { givenDevicesFile } from '../device-plugins/given-devices.ts'
 import { createDraDrivers } from '../dra/dra-drivers.ts'
 import { dynamicResources } from '../dra/dynamic-resources.ts'
 import { createPreparedClaims } from '../dra/prepared-claims.ts'
-import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
+import { DEFAULT_HARD, evictionConfig, ofHeldPods } from '../eviction/thresholds.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
 import { createPullRecords, recordsDirectory, takeOverRecords } from '../images/pull-records.ts'
 import { DEFAULT_VERIFICATION } from '../images/pull-verification.ts'
@@ -349,7 +349,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []
     const measurements = machineMeasurements({ real, directories, cgroups, pods, volumeSizes })
-    return { config, measurements, deleteUnusedImages: imageGc.deleteUnused }
+    const held = options.limits?.holdsAllPods === false ? config : ofHeldPods(config)
+    return { config: held, measurements, deleteUnusedImages: imageGc.deleteUnused }
   }
 
   const leave = async () => {

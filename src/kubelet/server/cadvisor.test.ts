@@ -57,7 +57,7 @@ const machine = {
 async function metricsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const groups = await measuredGroups({
     kubelet: () => ({ pods: { get: () => pod, list: () => [pod].values() }, runtimeStatus: () => status }),
-    cgroups: { groupOf: () => '/k/podu' },
+    cgroups: { podsGroup: '/none', groupOf: () => '/k/podu' },
     usage: async () => [{ podUid: 'u', name: 'c', rootfsBytes: 4096 } as ContainerUsage],
     sandboxImage: 'pause:1',
     mount: tree(files),
@@ -132,6 +132,20 @@ test('of control groups of version 1: the pod, its sandbox with the network, its
     false,
     'version 1 does not count it',
   )
+})
+
+test('the group that all pods share is told while there are none', async () => {
+  const groups = await measuredGroups({
+    kubelet: () => undefined,
+    cgroups: { podsGroup: '/k', groupOf: () => '' },
+    usage: async () => [],
+    sandboxImage: '',
+    mount: tree({ 'cgroup.controllers': '', 'k/memory.current': '4096' }),
+    proc,
+    disks: () => [],
+  })
+  const shared = groups.find(({ id }) => id === '/k')
+  assert.deepEqual([shared?.pod, shared?.usage.memory?.usage], ['', 4096])
 })
 
 test('of control groups of version 2 as of version 1', async () => {

@@ -60,7 +60,6 @@ const TERMINATED: Failure = {
   reason: 'Terminated',
   message: MESSAGE,
   disruption: MESSAGE,
-  sparesSucceeded: true,
 }
 const REFUSED: AdmissionRefusal = {
   reason: 'NodeShutdown',

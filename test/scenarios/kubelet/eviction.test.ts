@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../../src/api/object.ts'
 import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import type { Observations, PodUse } from '../../../src/kubelet/eviction/observations.ts'
-import { type EvictionFlags, evictionConfig } from '../../../src/kubelet/eviction/thresholds.ts'
+import { type EvictionFlags, evictionConfig, ofHeldPods } from '../../../src/kubelet/eviction/thresholds.ts'
 import { NODE, type NodeStage, namespace, startNodeStage } from './stage.ts'
 
 const MI = 1024 * 1024
@@ -13,7 +13,7 @@ const MINUTE = 60_000
 const pod = (name: string, memory?: string, more: Fields = {}, annotations: Fields = {}): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, namespace, annotations },
+  metadata: { name, namespace, annotations: { 'sim.skiff.dev/sigterm-exit-code': '143', ...annotations } },
   spec: {
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 20,
@@ -27,6 +27,8 @@ async function start(flags: EvictionFlags = { evictionHard: 'memory.available<10
   const runtime = simulatedRuntime(3, { order: 'fifo' })
   const machine = {
     memory: 500,
+    /** Of what all pods are held to. */
+    allocatable: 500,
     disk: 500,
     images: 0,
     uses: new Map<string, number>(),
@@ -34,10 +36,11 @@ async function start(flags: EvictionFlags = { evictionHard: 'memory.available<10
   }
   const stage = await startNodeStage(runtime, {
     eviction: {
-      config: evictionConfig(flags),
+      config: ofHeldPods(evictionConfig(flags)),
       measurements: {
         observe: async (): Promise<Observations> => ({
           'memory.available': { available: machine.memory * MI, capacity: 1000 * MI },
+          'allocatableMemory.available': { available: machine.allocatable * MI, capacity: 600 * MI },
           'nodefs.available': { available: machine.disk, capacity: 1000 },
         }),
         async pods() {
@@ -141,6 +144,33 @@ test('as long as it is not enough one pod follows the other; who uses less than 
     .map((one) => (one as Fields)['involvedObject'].name)
   assert.deepEqual(order, ['big', 'under'])
   assert.equal(phase('under'), 'Failed')
+  await stage.stop()
+})
+
+test('an evicted pod whose containers all end well has succeeded; that it was to end for the node’s sake is still told', async () => {
+  const { stage, runtime, machine } = await start()
+  await stage.run(pod('p', undefined, {}, { 'sim.skiff.dev/sigterm-exit-code': '0' }))
+  await runtime.advance(5000)
+  machine.memory = 50
+  await runtime.advance(10_000)
+  const { phase, reason, message, conditions } = stage.pod('p')?.['status'] ?? {}
+  assert.deepEqual([phase, reason, message], ['Succeeded', undefined, undefined])
+  const told = conditions.map((one: Fields) => [one['type'], one['status'], one['reason']])
+  assert.deepEqual(told[0], ['DisruptionTarget', 'True', 'TerminationByKubelet'])
+  assert.deepEqual(told[3], ['Ready', 'False', 'PodCompleted'])
+  assert.equal(stage.events.filter((one) => one['reason'] === 'Evicted').length, 1)
+  await stage.stop()
+})
+
+test('what is short of the memory that all pods are held to is short of memory', async () => {
+  const { stage, runtime, machine, phase, conditionOf } = await start({ evictionHard: 'memory.available<100Mi' })
+  machine.allocatable = 99
+  await stage.run(pod('p'))
+  await runtime.advance(15_000)
+  assert.equal(phase('p'), 'Failed')
+  const text = 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 99Mi. '
+  assert.equal(stage.pod('p')?.['status'].message, text)
+  assert.equal((await conditionOf('MemoryPressure'))[0], 'True')
   await stage.stop()
 })
 
