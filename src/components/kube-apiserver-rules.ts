@@ -179,7 +179,7 @@ function storageProblems(asked: FlagsAsked, needsStore: boolean): readonly strin
       : []),
     ...asked
       .list('etcd-servers-overrides')
-      .filter((one) => !/^[^/#]*\/[^/#]*#[^#]*$/.test(one))
+      .filter((one) => !/^[^/#]*\/[^/#]*#[^#;]+(;[^#;]+)*$/.test(one))
       .map(
         () =>
           '--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated',
