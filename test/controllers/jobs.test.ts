@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
 import { formatTime } from '../../src/base/clock.ts'
-import { createMetrics, type Metrics } from '../../src/base/metrics.ts'
+import { createMetrics } from '../../src/base/metrics.ts'
 import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
+import { metricLines } from '../metric-lines.ts'
 import { namespace, startStage } from '../scenarios/stage.ts'
 
 async function stageOf(spec: Fields) {
@@ -25,7 +26,7 @@ async function stageOf(spec: Fields) {
     runtime,
     jobs,
     running,
-    lines: (part: string) => linesOf(metrics, part),
+    lines: (part: string) => metricLines(metrics, part),
     all: async () => (await runtime.complete(pods.list())).items,
     advance: (seconds: number) => runtime.advance(seconds * 1000),
     patch: (body: Fields) => runtime.complete(jobs.patch('j', 'merge', body as never)),
@@ -46,13 +47,6 @@ async function stageOf(spec: Fields) {
     },
   }
 }
-/** Of /metrics: those that begin so, without times. */
-const linesOf = (metrics: Metrics, part: string): readonly string[] =>
-  metrics
-    .text()
-    .split('\n')
-    .filter((line) => line.startsWith(part) && !/_(bucket|sum)\{/.test(line))
-    .map((line) => line.slice(part.length))
 const conditions = (status: Fields): readonly string[] =>
   ((status['conditions'] ?? []) as readonly Fields[]).map(
     ({ type, status: value, reason }) => `${type} ${value} ${reason}`,
@@ -168,6 +162,7 @@ test('metrics tell how jobs and their pods ended, and what syncs did', async () 
     'finished_total{completion_mode="NonIndexed",reason="BackoffLimitExceeded",result="failed"} 1',
   ])
   assert.deepEqual(lines('job_controller_job_pods_'), [
+    'creation_total{reason="new",status="succeeded"} 2',
     'finished_total{completion_mode="NonIndexed",result="failed"} 2',
     'finished_total{completion_mode="NonIndexed",result="succeeded"} 0',
   ])
@@ -183,4 +178,20 @@ test('metrics tell how jobs and their pods ended, and what syncs did', async () 
   )
   assert.deepEqual(lines('job_controller_job_sync_duration_seconds_count'), syncs)
   await stage.stop()
+})
+
+test('metrics tell which pods were made in the place of failed ones, and by which policy', async () => {
+  for (const [policy, reason] of [
+    ['TerminatingOrFailed', 'recreate_terminating_or_failed'],
+    ['Failed', 'recreate_failed'],
+  ]) {
+    const { stage, endAll, advance, lines } = await stageOf({ podReplacementPolicy: policy })
+    await endAll('Failed')
+    await advance(20)
+    assert.deepEqual(lines('job_controller_job_pods_creation_total'), [
+      '{reason="new",status="succeeded"} 1',
+      `{reason="${reason}",status="succeeded"} 1`,
+    ])
+    await stage.stop()
+  }
 })

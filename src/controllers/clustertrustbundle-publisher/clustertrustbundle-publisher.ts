@@ -7,6 +7,7 @@ import type { ClusterTrustBundle } from '../../api/generated/types.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { countedSync } from '../sync-metrics.ts'
 
 const resource = { group: 'certificates.k8s.io', version: 'v1', resource: 'clustertrustbundles' }
 const SIGNER = 'kubernetes.io/kube-apiserver-serving'
@@ -50,7 +51,7 @@ export function createClusterTrustBundlePublisher(context: ControllerContext, bu
       bundles.addHandlers({ added: noticed, updated: (_, now) => noticed(now), deleted: noticed })
       await bundles.whenSynced(signal)
       queue.add(SIGNER)
-      runWorkers(runtime, queue, 1, sync, signal)
+      runWorkers(runtime, queue, 1, countedSync(runtime, 'clustertrustbundle_publisher', sync), signal)
     },
   }
 }

@@ -41,7 +41,7 @@ export function createDeviceTaintEvictionController(context: ControllerContext):
   const claims = informers.informer<ResourceClaim>(claimsResource)
   const slices = informers.informer<ResourceSlice>(slicesResource)
   const rules = informers.informer<DeviceTaintRule>(rulesResource)
-  const queue = createWorkQueue<Item>(runtime, 'device_taint_eviction')
+  const queue = createWorkQueue<Item>(runtime, 'device-taint-eviction-controller')
   const recorder = createEventRecorder(runtime, client, { component: name })
   /** Evictions that wait for their time. */
   const scheduled = new Map<string, { readonly uid: string; readonly at: number; readonly timer: Timer }>()

@@ -27,7 +27,7 @@ const pods = (count: number) => Array.from({ length: count }, (_, index) => pod(
 const groupsOf = (of: KubeObject, all: readonly KubeObject[]) => endpointsByPorts(of, all, 'IPv4', () => 'zone-1')
 /** What is to be written. */
 function plan(existing: readonly EndpointSlice[], all: readonly KubeObject[], of: KubeObject = service) {
-  const { unchanged: _, ...writes } = planSlices(of, 'IPv4', existing, groupsOf(of, all))
+  const { unchanged: _, counts: __, ...writes } = planSlices(of, 'IPv4', existing, groupsOf(of, all))
   return writes
 }
 const stored = (slices: readonly EndpointSlice[]) =>

@@ -22,6 +22,15 @@ export interface SlicePlan {
   readonly unchanged: readonly EndpointSlice[]
 }
 
+export interface SliceCounts {
+  /** Endpoints that there should be, and the fewest slices that have room for them. */
+  readonly endpoints: number
+  readonly slices: number
+  /** Endpoints that are new, and that leave slices which stay. */
+  readonly added: number
+  readonly removed: number
+}
+
 /**
  * `existing`: the slices of this address family that name the service. One that it does not own (left behind by one of the same name, or its
  * reference was taken off) goes, unless it is the empty one that would be made in its place. With `ignoreHints` a slice whose endpoints
@@ -33,7 +42,7 @@ export function planSlices(
   existing: readonly EndpointSlice[],
   desired: ReadonlyMap<string, EndpointGroup>,
   { ignoreHints = false }: { readonly ignoreHints?: boolean } = {},
-): SlicePlan {
+): SlicePlan & { readonly counts: SliceCounts } {
   const compared = ignoreHints ? ({ hints: _, ...endpoint }: Endpoint) => endpoint : (endpoint: Endpoint) => endpoint
   const create: EndpointSlice[] = []
   const update: EndpointSlice[] = []
@@ -47,6 +56,7 @@ export function planSlices(
     const key = portsKey(portsOfSlice(slice))
     byPorts.set(key, [...(byPorts.get(key) ?? []), slice])
   }
+  const counts = { endpoints: 0, slices: 0, added: 0, removed: 0 }
   for (const [key, { ports, endpoints }] of desired) {
     const left = new Map(endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
     const changed: { slice: EndpointSlice; endpoints: Endpoint[] }[] = []
@@ -63,10 +73,16 @@ export function planSlices(
         if (!sameJson(compared(wanted), compared(endpoint))) differs = true
       }
       if (kept.length === 0 && old.length > 0) remove.push(slice)
-      else if (differs || kept.length < old.length) changed.push({ slice, endpoints: kept })
-      else unchanged.push({ slice, endpoints: kept })
+      else {
+        const stays = differs || kept.length < old.length ? changed : unchanged
+        stays.push({ slice, endpoints: kept })
+        counts.removed += old.length - kept.length
+      }
     }
     const added = [...left.values()]
+    counts.endpoints += endpoints.length
+    counts.slices += Math.ceil(endpoints.length / perSlice)
+    counts.added += added.length
     const fill = (target: { endpoints: Endpoint[] }) =>
       target.endpoints.push(...added.splice(0, perSlice - target.endpoints.length))
     for (const target of changed.toSorted((a, b) => b.endpoints.length - a.endpoints.length)) fill(target)
@@ -102,6 +118,8 @@ export function planSlices(
     update,
     remove: remove.filter((slice) => !replaced.includes(slice)),
     unchanged: existing.filter(({ metadata }) => !touched.has(metadata.name)),
+    // One without endpoints stands for a service without any.
+    counts: { ...counts, slices: Math.max(1, counts.slices) },
   }
 }
 

@@ -19,6 +19,7 @@ import {
 import { podsResource } from '../pods/pod.ts'
 import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './distribute-endpoints.ts'
 import { endpointsByPorts } from './endpoint.ts'
+import { sliceMetrics } from './slice-metrics.ts'
 import { createSliceTracker } from './slice-tracker.ts'
 import { createTopologyRouting } from './topology-routing.ts'
 import { asksForZoneHints } from './traffic-distribution.ts'
@@ -44,6 +45,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
   const triggerTimes = createTriggerTimes()
   const tracker = createSliceTracker(runtime.clock)
   const topology = createTopologyRouting()
+  const metrics = sliceMetrics(runtime)
   const serviceOf = (slice: EndpointSlice): string | undefined => {
     const name = slice.metadata.labels?.[serviceNameLabel]
     return name && slice.metadata.labels?.[managedByLabel] === managedBy
@@ -52,10 +54,22 @@ export function createEndpointSliceController(context: ControllerContext): Contr
   }
 
   async function sync(key: string): Promise<'retry' | undefined> {
+    try {
+      const again = await syncService(key)
+      metrics.synced(again === undefined ? 'success' : 'stale')
+      return again
+    } catch (error) {
+      metrics.synced('error')
+      throw error
+    }
+  }
+
+  async function syncService(key: string): Promise<'retry' | undefined> {
     const service = services.store.get(key)
     if (service === undefined) {
       triggerTimes.forget(key)
       topology.forget(key)
+      metrics.forget(key)
       return undefined
     }
     if (!selectsPods(service)) return undefined
@@ -73,11 +87,14 @@ export function createEndpointSliceController(context: ControllerContext): Contr
     const families: readonly string[] = service.spec?.ipFamilies ?? ['IPv4']
     const remove = async (slice: EndpointSlice): Promise<void> => {
       tracker.deletes(service, slice)
-      await resource.delete(slice.metadata.name ?? '').catch((error) => {
+      try {
+        await resource.delete(slice.metadata.name ?? '')
+        metrics.wrote('delete')
+      } catch (error) {
         if (isNotFound(error)) return
         tracker.keeps(service, slice)
         throw error
-      })
+      }
     }
     try {
       for (const slice of existing) {
@@ -86,15 +103,19 @@ export function createEndpointSliceController(context: ControllerContext): Contr
       for (const family of families) {
         const own = existing.filter((slice) => slice.addressType === family)
         const groups = endpointsByPorts(service, placed, family, (node) => topologyZoneOf(nodes.store.get(node)))
-        const { plan, event } = topology.hint(
-          service,
-          family,
-          planSlices(service, family, own, groups, { ignoreHints }),
-        )
+        const { counts, ...planned } = planSlices(service, family, own, groups, { ignoreHints })
+        const { plan, event } = topology.hint(service, family, planned)
         if (event !== undefined) recorder.event(service, event.type, event.reason, event.message)
-        for (const slice of plan.create) tracker.wrote(service, await resource.create(stamped(slice, triggerTime)))
-        for (const slice of plan.update) tracker.wrote(service, await resource.update(stamped(slice, triggerTime)))
+        for (const slice of plan.create) {
+          tracker.wrote(service, await resource.create(stamped(slice, triggerTime)))
+          metrics.wrote('create')
+        }
+        for (const slice of plan.update) {
+          tracker.wrote(service, await resource.update(stamped(slice, triggerTime)))
+          metrics.wrote('update')
+        }
         for (const slice of plan.remove) await remove(slice)
+        metrics.done(service, family, counts, plan)
       }
       const missing = selected.filter((pod) => !isPlaced(pod))
       if (missing.length > 0) throw new Error(skippedText(key, missing))

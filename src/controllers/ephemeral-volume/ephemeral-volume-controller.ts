@@ -21,6 +21,11 @@ export function createEphemeralVolumeController(context: ControllerContext): Con
   const queue = createWorkQueue<string>(runtime, 'ephemeral_volume')
   const recorder = createEventRecorder(runtime, client, { component: 'ephemeral_volume' })
 
+  const created = (name: string, help: string) =>
+    runtime.metrics?.counter(`ephemeral_volume_controller_${name}_total`, help).child()
+  const creates = created('create', 'Claims that were to be made.')
+  const failures = created('create_failures', 'Claims that could not be made.')
+
   const look = (pod: Pod) => {
     if (isTerminated(pod) || pod.metadata.deletionTimestamp !== undefined) return
     if (ephemeralVolumes(pod).length > 0) queue.add(objectKey(pod))
@@ -37,10 +42,12 @@ export function createEphemeralVolumeController(context: ControllerContext): Con
     const claimName = `${podName}-${volume.name}`
     const present = claims.store.get(`${namespace}/${claimName}`)
     if (present === undefined) {
-      await client
-        .resource<PersistentVolumeClaim>(claimsResource)
-        .namespace(namespace)
-        .create(claimOf(pod, claimName, volume))
+      creates?.add()
+      const resource = client.resource<PersistentVolumeClaim>(claimsResource).namespace(namespace)
+      await resource.create(claimOf(pod, claimName, volume)).catch((error) => {
+        failures?.add()
+        throw error
+      })
       return
     }
     if (controllerOf(present)?.uid === pod.metadata.uid) return

@@ -82,7 +82,7 @@ export function createJobController(context: ControllerContext): Controller {
       if (latest !== undefined && latest.metadata.uid === pod.metadata.uid && !isTracked(latest)) return
       await removeTrackingFinalizer(podClient.namespace(pod.metadata.namespace ?? ''), pod)
     })
-  const podControl = createJobPodControl(client, recorder, expectations, release)
+  const podControl = createJobPodControl(client, recorder, expectations, { release, told })
 
   function jobOf(pod: Pod): Job | undefined {
     const reference = controllerOf(pod)
@@ -280,7 +280,8 @@ export function createJobController(context: ControllerContext): Controller {
     if (missing <= 0) return active.length
     const fresh = podsToMake(key, job, missing, progress)
     if (fresh.length > 0) work.action = 'pods_created'
-    return active.length + (await podControl.create(job, fresh))
+    const isAgain = progress.failed > 0 || own.some(isTerminating)
+    return active.length + (await podControl.create(job, fresh, isAgain))
   }
 
   /** Without those that are to wait after a failure: the job is looked at again when the first of them may be made. */

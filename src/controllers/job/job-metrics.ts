@@ -2,13 +2,15 @@
 import type { Job, Pod } from '../../api/generated/types.ts'
 import { exponentialBuckets } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Ending, isIndexed, isTracked } from './job.ts'
+import { type Ending, isIndexed, isTracked, replacesOnlyFailed } from './job.ts'
 
 export type JobSyncAction = 'reconciling' | 'tracking' | 'pods_created' | 'pods_deleted'
 
 export interface JobMetrics {
   /** A sync that began at `began`, in milliseconds of the monotonic clock, is over. */
   synced(job: Job, action: JobSyncAction, result: 'success' | 'error', began: number): void
+  /** A pod was made, or refused; `isAgain`: others of the job have failed or are ending. */
+  made(job: Job, isAgain: boolean, isMade: boolean): void
   /** The status that was written counts more ended pods than the one before. */
   counted(before: Job, now: Job): void
   finished(job: Job, ending: Ending): void
@@ -16,7 +18,13 @@ export interface JobMetrics {
   podSeen(old: Pod | undefined, now: Pod | undefined): void
 }
 
-const silent: JobMetrics = { synced: () => {}, counted: () => {}, finished: () => {}, podSeen: () => {} }
+const silent: JobMetrics = {
+  synced: () => {},
+  made: () => {},
+  counted: () => {},
+  finished: () => {},
+  podSeen: () => {},
+}
 
 export function jobMetrics({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): JobMetrics {
   if (metrics === undefined) return silent
@@ -37,6 +45,10 @@ export function jobMetrics({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'
     'completion_mode',
     'result',
   ])
+  const creations = metrics.counter('job_controller_job_pods_creation_total', 'Pods that were made, by why.', [
+    'reason',
+    'status',
+  ])
   const held = metrics.counter(
     'job_controller_terminated_pods_tracking_finalizer_total',
     "Ended pods that had their job's finalizer (add), and that lost it (delete).",
@@ -47,6 +59,10 @@ export function jobMetrics({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'
       const values = [action, modeOf(job), result]
       syncs.child(...values).add()
       seconds.child(...values).observe((clock.monotonic() - began) / 1000)
+    },
+    made(job, isAgain, isMade) {
+      const again = replacesOnlyFailed(job) ? 'recreate_failed' : 'recreate_terminating_or_failed'
+      creations.child(isAgain ? again : 'new', isMade ? 'succeeded' : 'failed').add()
     },
     counted(before, now) {
       for (const result of ['failed', 'succeeded'] as const) {

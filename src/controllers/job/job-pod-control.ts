@@ -9,25 +9,31 @@ import { objectKey } from '../../client/store.ts'
 import type { Expectations } from '../pods/expectations.ts'
 import { podsResource } from '../pods/pod.ts'
 import { isTracked } from './job.ts'
+import type { JobMetrics } from './job-metrics.ts'
 
 export interface JobPodControl {
-  /** How many have been made. @throws the first refusal, after which no more are tried */
-  create(job: Job, pods: readonly Pod[]): Promise<number>
+  /** How many have been made; `isAgain`: others of the job have failed or are ending. @throws the first refusal, after which no more are tried */
+  create(job: Job, pods: readonly Pod[], isAgain: boolean): Promise<number>
   /** Surplus pods do not count as failed: they lose their finalizer first. @throws the first refusal, after all were tried */
   delete(job: Job, pods: readonly Pod[], surplus: boolean): Promise<void>
 }
 
-/** `release` takes a pod's tracking finalizer off. */
+/** What it needs of the controller: `release` takes a pod's tracking finalizer off. */
+export interface JobPodWork {
+  readonly release: (pod: Pod) => Promise<void>
+  readonly told: Pick<JobMetrics, 'made'>
+}
+
 export function createJobPodControl(
   client: Client,
   recorder: EventRecorder,
   expectations: Expectations,
-  release: (pod: Pod) => Promise<void>,
+  { release, told }: JobPodWork,
 ): JobPodControl {
   const podsOf = ({ metadata }: KubeObject) => client.resource<Pod>(podsResource).namespace(metadata.namespace ?? '')
 
   return {
-    async create(job, pods) {
+    async create(job, pods, isAgain) {
       if (pods.length === 0) return 0
       expectations.expectCreations(job, pods.length)
       let made = 0
@@ -39,6 +45,7 @@ export function createJobPodControl(
           }),
         )
         made += outcomes.filter(({ status }) => status === 'fulfilled').length
+        for (const { status } of outcomes) told.made(job, isAgain, status === 'fulfilled')
         const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
         if (failed.length === 0) continue
         const unmade = failed.length + Math.max(0, pods.length - first - batch)

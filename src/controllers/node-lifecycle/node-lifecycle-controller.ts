@@ -28,6 +28,7 @@ import {
   observe,
 } from './missed-heartbeats.ts'
 import { olderLabels } from './older-labels.ts'
+import { zoneMetrics } from './zone-metrics.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -60,11 +61,12 @@ export function createNodeLifecycleController(
   pods.addIndex(nodeIndex, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
   const recorder = createEventRecorder(runtime, client, { component: 'node-controller' })
   const nodeClient = client.resource<Node>(nodesResource)
-  const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle')
+  const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle_controller')
   const observations = new Map<string, HeartbeatObservation>()
   /** Uids of the nodes that have been told of, by name. */
   const registered = new Map<string, string>()
   const zones = createZones(clock)
+  const metrics = zoneMetrics(runtime)
   /** Nodes that are not ready and whose pods may not all have been told so. */
   const unmarked = new Set<string>()
   let passing = false
@@ -95,6 +97,7 @@ export function createNodeLifecycleController(
   /** One look at every node. */
   async function monitor(): Promise<void> {
     lookedAt = nodes.changedAt
+    const began = clock.monotonic()
     const known = new Set(nodes.store.keys())
     for (const name of observations.keys()) {
       if (known.has(name)) continue
@@ -107,12 +110,15 @@ export function createNodeLifecycleController(
     const down: (readonly [Node, string])[] = []
     await Promise.all(
       nodes.store.list().map(async (node) => {
+        const beganNode = clock.monotonic()
         const status = await checkNode(node)
+        metrics.looked('node', beganNode)
         const zone = zoneOf(node)
         getOrInsertComputed(ready, zone, () => []).push(status === 'True')
         if (status !== 'True') down.push([node, status])
       }),
     )
+    metrics.zones(ready)
     const outcome = zones.update(ready)
     if (outcome === 'stopped') {
       log.info(0, 'Controller detected that all Nodes are not-Ready. Entering master disruption mode')
@@ -127,6 +133,7 @@ export function createNodeLifecycleController(
     // Only now is it known whether it is the nodes that are cut off or this controller.
     if (!zones.stopped) await Promise.all(down.map(([node, status]) => condemn(node, status)))
     startPasses()
+    metrics.looked('all', began)
     if (clock.keeps !== undefined) quietUntil = firstSilence()
   }
 
@@ -272,6 +279,7 @@ export function createNodeLifecycleController(
       log.info(2, 'Adding NoExecute taint', { node: name, taint: key })
       const taint = noExecuteTaintFor(status ?? 'Unknown', clock.now())
       await changeTaints(node, [taint], [key as string, other as string], 'NoExecute')
+      metrics.evicted(zoneOf(node))
     }
   }
 

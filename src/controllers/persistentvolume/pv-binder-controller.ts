@@ -30,6 +30,7 @@ import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
+import { boundVolumeMetrics } from './volume-metrics.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
@@ -57,6 +58,11 @@ export function createPvBinderController(context: ControllerContext): Controller
     client.resource<PersistentVolumeClaim>(claimsResource).namespace(metadata.namespace ?? '')
   const volumeKey = (name: string) => `volume ${name}`
   const claimKey = (claim: PersistentVolumeClaim) => `claim ${objectKey(claim)}`
+
+  const retroactive = (name: string, help: string) =>
+    runtime.metrics?.counter(`retroactive_storageclass_${name}`, help).child()
+  const givenClasses = retroactive('total', 'Claims that were given the class which became the default after them.')
+  const classFailures = retroactive('errors_total', 'Claims that could not be given such a class.')
 
   /** Claims whose provisioner has just been asked, with their version since then. */
   const asking = new Map<string, string | undefined>()
@@ -127,7 +133,11 @@ export function createPvBinderController(context: ControllerContext): Controller
     // One became the default after the claim was made.
     const byDefault = namesClass(claim) ? undefined : defaultStorageClassOf(classes.store.list())
     if (byDefault !== undefined) {
-      claim = await writeClaim(claim, withClass(claim, byDefault))
+      givenClasses?.add()
+      claim = await writeClaim(claim, withClass(claim, byDefault)).catch((error) => {
+        classFailures?.add()
+        throw error
+      })
       className = classOf(claim)
       if (byDefault.volumeBindingMode === 'WaitForFirstConsumer') return
     }
@@ -297,6 +307,7 @@ export function createPvBinderController(context: ControllerContext): Controller
         { resyncMs },
       )
       await Promise.all([claims, volumes, classes, pods].map((informer) => informer.whenSynced(signal)))
+      boundVolumeMetrics(runtime, { volumes: volumes.store, claims: claims.store }, signal)
       runWorkers(runtime, claimQueue, 1, syncClaim, signal)
       runWorkers(runtime, volumeQueue, 1, syncVolume, signal)
     },

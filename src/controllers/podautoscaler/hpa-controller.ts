@@ -15,6 +15,7 @@ import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../clien
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { podsResource } from '../pods/pod.ts'
+import { actionOf, autoscalerMetrics, type ScalingAction } from './autoscaler-metrics.ts'
 import { MetricFailure, proposalOf, type Target } from './metric-proposals.ts'
 import { createMetricsClient } from './metrics-client.ts'
 import type { Tolerances } from './replica-calculator.ts'
@@ -40,6 +41,13 @@ interface Found {
   readonly replicas?: number
   /** Of the metric that asks for most. */
   readonly metric?: string
+}
+
+/** What a look came to. */
+interface Look {
+  readonly status: AutoscalerStatus
+  /** Absent where something failed. */
+  readonly action?: ScalingAction
 }
 
 /** Why it cannot be said which pods are the target's. */
@@ -71,6 +79,7 @@ export function createHpaController(
   const metrics = createMetricsClient(runtime, client, targets.resourceOf, options.syncPeriodMs)
   const selectors = createTargetSelectors()
   const memories = new Map<string, ScalingMemory>()
+  const told = autoscalerMetrics(runtime, () => (signal.aborted ? undefined : autoscalers.store.list().length))
 
   async function sync(key: string): Promise<void> {
     const autoscaler = autoscalers.store.get(key)
@@ -78,19 +87,36 @@ export function createHpaController(
       memories.delete(key)
       selectors.delete(key)
       ownWrites.forget(key)
+      told.forget(key)
       return
     }
     queue.addAfter(key, options.syncPeriodMs)
     if (ownWrites.isBehind(key, autoscaler)) return
-    const status = await reconcile(key, autoscaler)
+    const began = runtime.clock.monotonic()
+    let action: ScalingAction | undefined
+    try {
+      const look = await reconcile(key, autoscaler)
+      if (look.action !== undefined) told.wants(key, look.status.desiredReplicas ?? 0)
+      await writeStatus(key, autoscaler, look.status)
+      action = look.action
+    } finally {
+      told.looked(action, began)
+    }
+  }
+
+  async function writeStatus(
+    key: string,
+    autoscaler: HorizontalPodAutoscaler,
+    status: AutoscalerStatus,
+  ): Promise<void> {
     if (sameJson(status, autoscaler.status ?? {})) return
     const resource = client.resource<HorizontalPodAutoscaler>(autoscalersResource).namespace(splitKey(key).namespace)
-    const told = { ...autoscaler, status: status as NonNullable<HorizontalPodAutoscaler['status']> }
-    ownWrites.wrote(key, await resource.update(told, { subresource: 'status' }))
+    const written = { ...autoscaler, status: status as NonNullable<HorizontalPodAutoscaler['status']> }
+    ownWrites.wrote(key, await resource.update(written, { subresource: 'status' }))
   }
 
   /** Does what can be done, and returns the status that tells of it. */
-  async function reconcile(key: string, autoscaler: HorizontalPodAutoscaler): Promise<AutoscalerStatus> {
+  async function reconcile(key: string, autoscaler: HorizontalPodAutoscaler): Promise<Look> {
     const { namespace } = splitKey(key)
     const nowMs = runtime.clock.now()
     const old: AutoscalerStatus = autoscaler.status ?? {}
@@ -108,8 +134,8 @@ export function createHpaController(
     } catch (error) {
       const message = messageOf(error)
       recorder.event(autoscaler, 'Warning', 'FailedGetScale', message)
-      const told = `the HPA controller was unable to get the target's current scale: ${message}`
-      return tell(old, 'AbleToScale', 'False', 'FailedGetScale', told)
+      const why = `the HPA controller was unable to get the target's current scale: ${message}`
+      return { status: tell(old, 'AbleToScale', 'False', 'FailedGetScale', why) }
     }
     const current = target.scale.spec?.replicas ?? 0
     const { currentReplicas: _, currentMetrics: __, ...kept } = old
@@ -127,10 +153,8 @@ export function createHpaController(
     }
     if (current === 0 && !hasCondition(old, 'ScaledToZero')) {
       const disabled = 'scaling is disabled since the replica count of the target is zero'
-      return {
-        ...tell(status, 'ScalingActive', 'False', 'ScalingDisabled', disabled),
-        desiredReplicas: 0,
-      }
+      const inactive = tell(status, 'ScalingActive', 'False', 'ScalingDisabled', disabled)
+      return { status: { ...inactive, desiredReplicas: 0 }, action: 'none' }
     }
     // What the autoscaler itself has brought to rest, metrics may wake, whatever its bounds are by now.
     const bounded = current === 0 ? undefined : boundedReplicas(autoscaler, current)
@@ -138,7 +162,7 @@ export function createHpaController(
     if (bounded === undefined) {
       const found = await readMetrics(key, autoscaler, target, status, nowMs)
       status = found.status
-      if (found.replicas === undefined) return status
+      if (found.replicas === undefined) return { status }
       const wanted = found.replicas
       if (wanted !== current) why = wanted > current ? `${found.metric} above target` : 'All metrics below target'
       const limits = limitScaling({
@@ -158,15 +182,15 @@ export function createHpaController(
       const least = current === 0 ? boundedReplicas(autoscaler, replicas) : undefined
       if (least !== undefined) ({ replicas, reason: why } = least)
     }
-    if (replicas === current) return { ...status, desiredReplicas: replicas }
+    if (replicas === current) return { status: { ...status, desiredReplicas: replicas }, action: 'none' }
 
     const news = `New size: ${replicas}; reason: ${why}`
     try {
       await targets.scaleTo(namespace, target, replicas)
     } catch (error) {
       recorder.event(autoscaler, 'Warning', 'FailedRescale', `${news}; error: ${messageOf(error)}`)
-      const told = `the HPA controller was unable to update the target scale: ${messageOf(error)}`
-      return tell(status, 'AbleToScale', 'False', 'FailedUpdateScale', told)
+      const failed = `the HPA controller was unable to update the target scale: ${messageOf(error)}`
+      return { status: tell(status, 'AbleToScale', 'False', 'FailedUpdateScale', failed) }
     }
     recorder.event(autoscaler, 'Normal', 'SuccessfulRescale', news)
     noteScaled(memory, autoscaler.spec?.behavior, current, replicas, nowMs)
@@ -176,10 +200,10 @@ export function createHpaController(
       replicas === 0
         ? (['True', 'ScaledToZero', 'the HPA controller scaled the workload to zero'] as const)
         : (['False', 'NotScaledToZero', 'the HPA controller did not scale the workload to zero'] as const)
+    const ended = tell(scaled, 'ScaledToZero', atZero, reason, zero)
     return {
-      ...tell(scaled, 'ScaledToZero', atZero, reason, zero),
-      lastScaleTime: formatTime(nowMs),
-      desiredReplicas: replicas,
+      status: { ...ended, lastScaleTime: formatTime(nowMs), desiredReplicas: replicas },
+      action: actionOf(current, replicas),
     }
   }
 
@@ -216,18 +240,21 @@ export function createHpaController(
     let replicas = 0
     let metric = ''
     for (const spec of specs) {
+      const began = runtime.clock.monotonic()
       try {
         const outcome = await proposalOf(metrics, spec, target)
+        told.computed(spec.type, actionOf(target.wanted, outcome.replicas), began)
         statuses.push(outcome.status)
         if (replicas === 0 || outcome.replicas > replicas) ({ replicas, name: metric } = outcome)
       } catch (error) {
         if (!(error instanceof MetricFailure)) throw error
+        told.computed(spec.type, undefined, began)
         statuses.push({ type: '' })
         failures.push(error)
         warn(error.reason, error.message)
       }
     }
-    const told = { ...status, currentMetrics: statuses }
+    const withMetrics = { ...status, currentMetrics: statuses }
     const [first] = failures
     // What is known may ask for more than there is; fewer is for all metrics to say.
     if (first !== undefined && (failures.length === specs.length || replicas < target.wanted)) {
@@ -238,7 +265,7 @@ export function createHpaController(
     }
     const active = `the HPA was able to successfully calculate a replica count from ${metric}`
     return {
-      status: withAutoscalerCondition(told, 'ScalingActive', 'True', 'ValidMetricFound', active, nowMs),
+      status: withAutoscalerCondition(withMetrics, 'ScalingActive', 'True', 'ValidMetricFound', active, nowMs),
       replicas,
       metric,
     }

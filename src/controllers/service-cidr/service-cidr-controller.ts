@@ -40,7 +40,7 @@ export function createServiceCidrController(context: ControllerContext): Control
   const { runtime, client, informers, signal } = context
   const cidrs = informers.informer<ServiceCIDR>(cidrsResource)
   const addresses = informers.informer<IPAddress>(addressesResource)
-  const queue = createWorkQueue<string>(runtime, 'servicecidrs')
+  const queue = createWorkQueue<string>(runtime, 'ipaddresses')
   const resource = client.resource<ServiceCIDR>(cidrsResource)
 
   async function sync(key: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { countedSync } from '../sync-metrics.ts'
 
 const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -53,7 +54,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
       })
       configMaps.addHandlers({ updated: (_, configMap) => own(configMap), deleted: own })
       await Promise.all([namespaces.whenSynced(signal), configMaps.whenSynced(signal)])
-      runWorkers(runtime, queue, 1, sync, signal)
+      runWorkers(runtime, queue, 1, countedSync(runtime, 'root_ca_cert_publisher', sync), signal)
     },
   }
 }

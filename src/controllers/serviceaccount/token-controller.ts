@@ -24,7 +24,7 @@ export function createTokenController(context: ControllerContext, rootCa: string
   const { runtime, client, informers, signal } = context
   const secrets = informers.informer<Secret>(secretsResource, { fieldSelector })
   const accounts = informers.informer<ServiceAccount>(accountsResource)
-  const queue = createWorkQueue<string>(runtime, 'serviceaccount_tokens_secret')
+  const queue = createWorkQueue<string>(runtime, 'serviceaccount_tokens_service')
   const accountKeyOf = ({ metadata }: KubeObject) =>
     `${metadata.namespace}/${metadata.annotations?.[nameAnnotation] ?? ''}`
   const clientOf = (resource: typeof secretsResource, { metadata }: KubeObject) =>

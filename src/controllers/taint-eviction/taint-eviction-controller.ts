@@ -13,6 +13,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { disruptionPatch } from '../pods/disruption-target.ts'
 import { podsResource } from '../pods/pod.ts'
+import { deletionMetrics } from './deletion-metrics.ts'
 import { noExecuteTaints, toleratedMs } from './toleration-seconds.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
@@ -27,8 +28,9 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   const nodes = informers.informer<Node>(nodesResource)
   pods.addIndex(nodeIndex, (pod) => (pod.spec?.nodeName ? [pod.spec.nodeName] : []))
   const recorder = createEventRecorder(runtime, client, { component: 'taint-eviction-controller' })
-  const queue = createWorkQueue<string>(runtime, 'taint_eviction')
+  const queue = createWorkQueue<string>(runtime, 'noexec_taint_pod')
   const evictions = createWorkQueue<string>(runtime, 'taint_eviction_delete')
+  const metrics = deletionMetrics(runtime, 'taint_eviction_controller')
   /** Evictions that wait for their time, by pod. */
   const scheduled = new Map<string, { readonly uid: string; readonly timer: Timer }>()
 
@@ -64,7 +66,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     const tolerated = toleratedMs(taints, pod.spec?.tolerations ?? [])
     if (tolerated === 0) {
       cancel(key, true)
-      if (again || evicted.get(key) !== pod.metadata.uid) evictions.add(key)
+      if (again || evicted.get(key) !== pod.metadata.uid) evictNow(key)
       return
     }
     if (tolerated === Number.POSITIVE_INFINITY) return cancel(key, true)
@@ -74,9 +76,14 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     cancel(key, false)
     const timer = clock.setTimer(tolerated, 'taint eviction', () => {
       scheduled.delete(key)
-      evictions.add(key)
+      evictNow(key)
     })
     scheduled.set(key, { uid, timer })
+  }
+
+  function evictNow(key: string) {
+    metrics.due(key)
+    evictions.add(key)
   }
 
   async function evict(key: string): Promise<void> {
@@ -94,9 +101,11 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       const patch = disruptionPatch(pod, disruption, false, clock.now())
       if (patch !== undefined) await resource.patch(name, 'strategic', patch, { subresource: 'status' })
       await resource.delete(name)
+      metrics.deleted(key)
     } catch (error) {
       evicted.delete(key)
       if (!isNotFound(error)) throw error
+      metrics.gone(key)
     }
   }
 

@@ -20,7 +20,7 @@ const workers = 5
 export function createPolicyStatusController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const policies = informers.informer<ValidatingAdmissionPolicy>(policiesResource)
-  const queue = createWorkQueue<string>(runtime, 'validatingadmissionpolicy_status')
+  const queue = createWorkQueue<string>(runtime, 'validatingadmissionpolicy-status')
 
   async function sync(key: string): Promise<void> {
     const policy = policies.store.get(key)
