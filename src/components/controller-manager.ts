@@ -20,6 +20,7 @@ import {
 import type { HealthCheck } from '../http/health-pages.ts'
 import { accessOf, judgeConnection, judgedKubeconfig, limitedBy, untilAnswered } from './access.ts'
 import { type RateLimits, rateLimitsOf } from './controller-limits.ts'
+import { controllerManagerConfigz } from './controller-manager-configz.ts'
 import { type ControllerOptions, controllerOptions } from './controller-options.ts'
 import type { ReadFlags } from './flags.ts'
 import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.ts'
@@ -27,7 +28,7 @@ import { judgeControllerManagerLine } from './kube-controller-manager-rules.ts'
 import { divided, judgeLeases, leaderMigrationOfFlags, runUnderLeases } from './leader-migration.ts'
 import { createElections, electionOfFlags } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
-import { serve } from './serving.ts'
+import { serve, usualOf } from './serving.ts'
 import { madeCertificate, servingFiles } from './serving-files.ts'
 
 const NAME = 'kube-controller-manager'
@@ -75,7 +76,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   if (files !== undefined)
     await serve(flags, process, files, {
       ...{ port: PORT, name: NAME, checks, pages: [graphPage(collector)] },
-      ...{ table: KUBE_CONTROLLER_MANAGER_FLAGS, paths: ['/flagz', '/healthz', '/metrics'] },
+      configz: () => controllerManagerConfigz(flags, usualOf({ name: NAME, port: PORT })),
+      ...{ table: KUBE_CONTROLLER_MANAGER_FLAGS, paths: ['/configz', '/flagz', '/healthz', '/metrics'] },
     })
   onStop(() => stopping.abort())
   await untilAnswered(access, process, stopping.signal)

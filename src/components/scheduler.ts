@@ -22,7 +22,7 @@ import { madeCertificate, servingFiles } from './serving-files.ts'
 
 const NAME = 'kube-scheduler'
 const PORT = 10259
-const PATHS = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz']
+const PATHS = ['/configz', '/flagz', '/healthz', '/livez', '/metrics', '/readyz']
 
 export const scheduler: ComponentCommand = {
   name: 'scheduler',
@@ -46,12 +46,12 @@ export function schedulerOfFlags(runtime: Runtime, flags: ReadFlags) {
   if (why !== undefined) throw new FlagError(why)
   const settings = configuration.settings()
   if (files?.whyNoHttp2 !== undefined) throw new Error(`failed to start secure server: ${files.whyNoHttp2}`)
-  return { settings, files, kubeconfig }
+  return { settings, files, kubeconfig, configz: configuration.configz }
 }
 
 async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
   const { runtime, onStop, fail } = process
-  const { settings, files, kubeconfig } = schedulerOfFlags(runtime, flags)
+  const { settings, files, kubeconfig, configz } = schedulerOfFlags(runtime, flags)
   const access = accessOf(runtime, kubeconfig, flags.text('master'))
   onStop(() => access.transport.close())
   const stopping = new AbortController()
@@ -83,6 +83,7 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       checks,
       table: KUBE_SCHEDULER_FLAGS,
       paths: PATHS,
+      configz,
       pages: [createMetricsPages(runtime.clock, { '/metrics/resources': resourceMetrics })],
     })
   onStop(() => stopping.abort())

@@ -3,6 +3,7 @@
  * occasion, health for any client, all else for users that the API server authenticates and authorizes.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { Json } from '../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import { KUBERNETES } from '../apiserver/handlers/version.ts'
 import { sleep } from '../base/clock.ts'
@@ -17,6 +18,7 @@ import { createClient } from '../client/transport.ts'
 import { certificateUsers, startComponentServer } from '../cluster/component-server.ts'
 import type { HealthCheck } from '../http/health-pages.ts'
 import { createZPages } from '../http/zpages.ts'
+import { jsonAnswer } from '../kubelet/server/refused.ts'
 import { setVerbosity } from '../kubelet/server/verbosity.ts'
 import { accessOf, complaints } from './access.ts'
 import type { Flag, ReadFlags } from './flags.ts'
@@ -34,6 +36,8 @@ export interface ServingOptions {
   readonly table: ReadonlyMap<string, Flag>
   /** What /statusz says that there is. */
   readonly paths: readonly string[]
+  /** What /configz tells. */
+  readonly configz: () => Json
   readonly pages?: readonly ((request: ApiRequest) => ApiResponse | undefined)[]
 }
 
@@ -89,6 +93,7 @@ export async function serve(
         separators: { Statusz: ': ', Flagz: ': ' },
       }),
       verbosityPage(runtime),
+      configzPage(options.configz),
     ],
     host,
     port,
@@ -148,6 +153,13 @@ const verbosityPage =
   ({ log }: Pick<Runtime, 'log'>) =>
   (request: ApiRequest): ApiResponse | undefined =>
     request.path === '/debug/flags/v' ? setVerbosity(log, request) : undefined
+
+const configzPage =
+  (configuration: () => Json) =>
+  ({ path }: ApiRequest): ApiResponse | undefined =>
+    path === '/configz'
+      ? { ...jsonAnswer(configuration()), headers: { 'x-content-type-options': 'nosniff' } }
+      : undefined
 
 const usersOf = ({ clock }: Runtime, { clientCa, frontProxies }: Trust) =>
   clientCa === undefined

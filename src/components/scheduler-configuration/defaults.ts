@@ -8,7 +8,8 @@ import { messageOf } from '../../base/errors.ts'
 import { DEFAULT_SCHEDULER } from '../../scheduler/profile.ts'
 import { asDuration } from '../flags.ts'
 import type { GivenExtender } from './extenders.ts'
-import { ARGUMENTS } from './fields.ts'
+import { ARGUMENTS, type Point } from './fields.ts'
+import type { PluginSet } from './plugins.ts'
 
 const GROUP = 'kubescheduler.config.k8s.io'
 const VERSION = `${GROUP}/v1`
@@ -20,8 +21,37 @@ interface GivenProfile {
   readonly pluginConfig?: readonly (Fields | null)[] | null
 }
 
+export interface PluginArguments {
+  readonly name: string
+  readonly args?: Fields
+}
+
+/** Times in milliseconds. */
+export interface WithDefaults extends Fields {
+  readonly parallelism: number
+  readonly leaderElection: Readonly<Record<'leaseDuration' | 'renewDeadline' | 'retryPeriod', number>> & Fields
+  readonly clientConnection: {
+    readonly kubeconfig?: string
+    readonly acceptContentTypes?: string
+    readonly contentType?: string
+    readonly qps?: number
+    readonly burst?: number
+  }
+  readonly enableProfiling?: boolean
+  readonly enableContentionProfiling?: boolean
+  readonly percentageOfNodesToScore: number
+  readonly podInitialBackoffSeconds: number
+  readonly podMaxBackoffSeconds: number
+  readonly profiles: readonly {
+    readonly plugins?: Readonly<Partial<Record<Point, PluginSet>>>
+    readonly pluginConfig: readonly PluginArguments[]
+  }[]
+  readonly extenders: readonly GivenExtender[]
+  readonly delayCacheUntilActive?: boolean
+}
+
 /** @throws what is wrong with a plugin's arguments, in one line */
-export function withDefaults(config: Fields): Fields {
+export function withDefaults(config: Fields): WithDefaults {
   const { profiles: some, extenders } = config
   const given = listOf<GivenProfile>(some)
   const profiles = given.length === 0 ? [{}] : given
@@ -63,7 +93,7 @@ const pluginSets = (plugins: Readonly<Record<string, Fields | null>>): Fields =>
   )
 
 /** Times in milliseconds. */
-function election(given: Fields): Fields {
+function election(given: Fields): WithDefaults['leaderElection'] {
   const ms = (field: string, usual: number) => {
     const text: string = given[field] ?? ''
     return (text === '' ? 0 : Number(asDuration(text)) / 1e6) || usual
@@ -79,11 +109,14 @@ function election(given: Fields): Fields {
   }
 }
 
+/** Of a plugin of which nothing is said. */
+export const argumentsWithDefaults = (plugin: string): Fields => pluginConfig({ name: plugin }, '').args ?? {}
+
 /** `path`: of the entry, as `.profiles[0].pluginConfig[1]`. Arguments of what takes none are passed over. */
-function pluginConfig(entry: Fields, path: string): Fields {
+function pluginConfig(entry: Fields, path: string): PluginArguments {
   const name: string = entry['name'] ?? ''
   const shape = ARGUMENTS.get(name)
-  if (shape === undefined) return entry
+  if (shape === undefined) return { ...entry, name }
   const given: Fields = entry['args'] ?? {}
   const about = `decoding ${path}: `
   if (typeof given !== 'object' || Array.isArray(given))

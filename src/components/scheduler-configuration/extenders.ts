@@ -5,7 +5,7 @@ import { keyPairOf, rootCertificates } from '../../cluster/pem-files.ts'
 import type { ExtenderSettings, ExtenderTls } from '../../scheduler/extenders/extender.ts'
 import { asDuration } from '../flags.ts'
 
-const USUAL_TIMEOUT_MS = 5000
+export const USUAL_TIMEOUT = '5s'
 
 /** As the file has it: any field may be missing, or null. */
 export interface GivenExtender {
@@ -29,6 +29,8 @@ type GivenTls = Readonly<
   >
 >
 
+const millisecondsOf = (duration: string): number => Number(asDuration(duration)) / 1e6
+
 /** `extender`: validated. @throws what is wrong with its files, in the words of kube-scheduler */
 export function extenderSettings(extender: GivenExtender): ExtenderSettings {
   const { httpTimeout, managedResources } = extender
@@ -39,7 +41,7 @@ export function extenderSettings(extender: GivenExtender): ExtenderSettings {
     preemptVerb: extender.preemptVerb ?? '',
     bindVerb: extender.bindVerb ?? '',
     weight: extender.weight ?? 0,
-    timeoutMs: (httpTimeout ? Number(asDuration(httpTimeout)) / 1e6 : 0) || USUAL_TIMEOUT_MS,
+    timeoutMs: millisecondsOf(httpTimeout || USUAL_TIMEOUT) || millisecondsOf(USUAL_TIMEOUT),
     nodeCacheCapable: extender.nodeCacheCapable ?? false,
     managedResources: new Set((managedResources ?? []).map(({ name }) => name)),
     ignorable: extender.ignorable ?? false,

@@ -66,7 +66,7 @@ export function enabledPlugins(
   schedulerName: string,
   sets: Readonly<Partial<Record<Point, PluginSet | null>>>,
 ): EnabledPlugins {
-  const multi = withDefaults(sets.multiPoint ?? {})
+  const multi = multiPointPlugins(sets.multiPoint ?? {})
   const own = (point: ExtensionPoint): ReadonlyMap<string, number> => {
     const named = new Map<string, number>()
     for (const { name = '', weight = 0 } of sets[point]?.enabled ?? []) {
@@ -124,7 +124,8 @@ const registeredTwice = (name: string, point: ExtensionPoint) =>
 
 type Entries = readonly (readonly [name: string, weight: number])[]
 
-function withDefaults({ enabled, disabled }: PluginSet): Entries {
+/** All that a profile has without what it says of single points. */
+export function multiPointPlugins({ enabled, disabled }: PluginSet): Entries {
   const off = new Set((disabled ?? []).map(({ name }) => name))
   const given = (enabled ?? []).map(({ name = '', weight = 0 }) => [name, weight] as const)
   const usual = off.has('*') ? [] : [...PLUGINS].filter(([name, { isOff }]) => isOff !== true && !off.has(name))

@@ -13,7 +13,8 @@ import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.t
 import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
 import { FlagError, type ReadFlags } from '../flags.ts'
 import { type ElectionSettings, electionOfFlags } from '../leading.ts'
-import { withDefaults } from './defaults.ts'
+import { schedulerConfigz } from './configz.ts'
+import { argumentsWithDefaults, type WithDefaults, withDefaults } from './defaults.ts'
 import { extenderSettings, type GivenExtender, ignoredResources } from './extenders.ts'
 import { CONFIGURATION } from './fields.ts'
 import { profileOf } from './profiles.ts'
@@ -40,6 +41,8 @@ export interface SchedulerConfiguration extends Pick<SchedulerSettings, 'kubecon
   readonly asked: SchedulerSettings['limits']
   /** Whether a file said so. */
   readonly isFile: boolean
+  /** What /configz tells. */
+  configz(): Fields
   /** @throws FlagError, Error in one line for times, a plugin or an argument that is not to be had */
   settings(): SchedulerSettings
 }
@@ -55,7 +58,11 @@ export function schedulerConfiguration(flags: ReadFlags): SchedulerConfiguration
   if (file !== undefined) {
     const config = validated(withElection(withDefaults(fieldsOf(readConfiguration(file))), flags))
     const { kubeconfig, limits } = connectionOf(config)
-    return { isFile: true, kubeconfig, limits, asked: limits, settings: () => settingsOf(config, flushMs) }
+    return {
+      ...{ isFile: true, kubeconfig, limits, asked: limits },
+      configz: () => schedulerConfigz(config, argumentsWithDefaults),
+      settings: () => settingsOf(config, flushMs),
+    }
   }
   const asked = { qps: flags.number('kube-api-qps') ?? QPS, burst: flags.number('kube-api-burst') ?? BURST }
   const connection = {
@@ -66,6 +73,7 @@ export function schedulerConfiguration(flags: ReadFlags): SchedulerConfiguration
     ...connection,
     asked,
     isFile: false,
+    configz: () => schedulerConfigz(withElection(withDefaults(fieldsOfFlags(flags)), flags), argumentsWithDefaults),
     settings: () => {
       try {
         return {
@@ -108,8 +116,20 @@ function fieldsOf(text: string): Fields {
   return value
 }
 
+/** What flags say where no file does, but of the election. */
+const fieldsOfFlags = (flags: ReadFlags): Fields => ({
+  clientConnection: {
+    kubeconfig: flags.text('kubeconfig'),
+    contentType: flags.text('kube-api-content-type'),
+    qps: flags.number('kube-api-qps'),
+    burst: flags.number('kube-api-burst'),
+  },
+  enableProfiling: flags.bool('profiling'),
+  enableContentionProfiling: flags.values.has('contention-profiling') ? flags.bool('contention-profiling') : true,
+})
+
 /** With what flags say of the election. */
-function withElection(config: Fields, flags: ReadFlags): Fields {
+function withElection(config: WithDefaults, flags: ReadFlags): WithDefaults {
   const given = <T>(flag: string, field: string, read: (name: string) => T) =>
     flags.values.has(`leader-elect${flag}`) ? { [field]: read(`leader-elect${flag}`) } : {}
   return {
@@ -127,7 +147,7 @@ function withElection(config: Fields, flags: ReadFlags): Fields {
   }
 }
 
-function validated(config: Fields): Fields {
+function validated(config: WithDefaults): WithDefaults {
   const why = aggregate(validateConfiguration(config))
   if (why !== undefined) throw new Error(why)
   return config
