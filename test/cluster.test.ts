@@ -187,3 +187,34 @@ test('a Secret of a service account gets a token, which ends with it; one of nob
   await next('robots', ({ type }) => type === 'DELETED')
   assert.match((await review()).error, /Token has been invalidated/)
 })
+
+test('metrics of the API server tell which deprecated APIs were asked for, and how many addresses and ports Services have', async () => {
+  const lines = async (part: string) =>
+    (await cluster.client.raw('GET', '/metrics')).body.split('\n').filter((line) => line.startsWith(part))
+  const deprecated = (resource: string) =>
+    `apiserver_requested_deprecated_apis{group="",removed_release="",resource="${resource}",subresource="",version="v1"} 1`
+  await cluster.client.raw('GET', '/api/v1/componentstatuses')
+  assert.ok((await lines('apiserver_requested_deprecated_apis')).includes(deprecated('componentstatuses')))
+  assert.ok(!(await lines('apiserver_requested_deprecated_apis')).some((line) => line.includes('configmaps')))
+  const pools = async () => {
+    const all = await lines('kube_apiserver_')
+    return all.map((line) => line.slice('kube_apiserver_'.length).replaceAll(/_allocator_\w+_(ips|ports)/g, ''))
+  }
+  // The Service kubernetes has one. The first address and the last are never given.
+  const before = [
+    'clusterip{cidr="10.96.0.0/16"} 1',
+    'clusterip{cidr="10.96.0.0/16"} 65533',
+    'nodeport 0',
+    'nodeport 2768',
+  ]
+  assert.deepEqual(await pools(), before)
+  const services = cluster.client.resource({ group: '', version: 'v1', resource: 'services' }).namespace('default')
+  const spec = { type: 'NodePort', ports: [{ port: 80 }, { port: 81, name: 'b' }] }
+  const ports = spec.ports.map((port, i) => ({ name: `p${i}`, ...port }))
+  await services.create({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'pools' }, spec: { ...spec, ports } })
+  assert.deepEqual(await pools(), [
+    ...['clusterip{cidr="10.96.0.0/16"} 2', 'clusterip{cidr="10.96.0.0/16"} 65532', 'nodeport 2', 'nodeport 2766'],
+  ])
+  await services.delete('pools')
+  assert.deepEqual(await pools(), before)
+})

@@ -219,7 +219,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
   const definitions = createDefinitionLoop(runtime, caches, scheme)
-  if (runtime.metrics !== undefined) stateMetrics(runtime.metrics, { scheme, caches, reads })
+  if (runtime.metrics !== undefined)
+    stateMetrics(runtime.metrics, { scheme, caches, reads, storage: options.storage, pools: registry.pools })
 
   const isThere = (name: string) =>
     (options.judgeFlowSchemas !== false || !OF_FAIRNESS.has(name)) &&

@@ -14,6 +14,11 @@ export type PathHandler = (request: ServerRequest) => ApiResponse | undefined | 
 export function createDispatch(context: ServerContext, paths: readonly PathHandler[]): ServerHandler {
   const seriesOfPaths = new Map<string, RequestSeries>()
   const foundBefore = new WeakMap<RequestInfo, Found>()
+  const deprecated = context.runtime.metrics?.gauge(
+    'apiserver_requested_deprecated_apis',
+    'Deprecated APIs that were asked for: 1.',
+    ['group', 'removed_release', 'resource', 'subresource', 'version'],
+  )
 
   /** undefined when not even the group is known. @throws StatusError 404, 405 */
   function find(request: ServerRequest, info: RequestInfo): Found | undefined {
@@ -64,7 +69,12 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const { endpoint, plan } = found
     const { subresource } = plan
     if (request.served !== undefined) request.served.series = isApply(request) ? plan.appliedSeries : plan.series
-    const warnings: string[] = endpoint.deprecated === undefined ? [] : [endpoint.deprecated]
+    const warnings: string[] = []
+    if (endpoint.deprecated !== undefined) {
+      warnings.push(endpoint.deprecated)
+      const { group, resource, version } = endpoint.row
+      deprecated?.child(group, '', resource, subresource?.name ?? '', version).set(1)
+    }
     const resource: ResourceRequest = { context, request, info: found.info, user, endpoint, subresource, warnings }
     const failed = (error: unknown): never => {
       if (error instanceof StatusError && warnings.length > 0) error.warnings = [...warnings]
