@@ -82,7 +82,7 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
         : 'tls: first record does not look like a TLS handshake'
     default:
       if (code.startsWith('HPE_') && error.rawPacket !== undefined)
-        return `net/http: HTTP/1.x transport connection broken: ${malformed(error.rawPacket)}`
+        return `net/http: HTTP/1.x transport connection broken: ${malformed(code, error.rawPacket)}`
       return error.message ?? String(thrown)
   }
 }
@@ -106,13 +106,16 @@ export async function gavePlainHttp(
   return (await firstWords({ server, proxy, signal })).startsWith('HTTP/')
 }
 
-/** What is wrong with the first line of an answer. */
-function malformed(packet: Uint8Array): string {
+/** What is wrong with the head of an answer. */
+function malformed(code: string, packet: Uint8Array): string {
   const [line = ''] = Buffer.from(packet).toString('latin1').split(/\r?\n/)
+  const [, length] = /^content-length:[ \t]*(.*?)[ \t]*$/im.exec(Buffer.from(packet).toString('latin1')) ?? []
+  if (code === 'HPE_INVALID_CONTENT_LENGTH' && length !== undefined)
+    return `bad Content-Length ${JSON.stringify(length)}`
   const at = line.indexOf(' ')
   if (at < 0) return `malformed HTTP response ${JSON.stringify(line)}`
-  const [code = ''] = line.slice(at).trimStart().split(' ')
-  return /^\d{3}$/.test(code)
+  const [status = ''] = line.slice(at).trimStart().split(' ')
+  return /^\d{3}$/.test(status)
     ? `malformed HTTP version ${JSON.stringify(line.slice(0, at))}`
-    : `malformed HTTP status code ${JSON.stringify(code)}`
+    : `malformed HTTP status code ${JSON.stringify(status)}`
 }

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { Container, Pod } from '../pod.ts'
 import type { RuntimePodStatus } from '../pod-cache.ts'
-import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, ProbeAction, ProbeResult, RuntimeContainerStatus } from '../runtimes/runtime.ts'
 import { createProbeManager } from './probe-manager.ts'
 
 const every = { periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 3 }
 
-function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean | 'unknown' | 'warned') {
+function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean | ProbeResult['errored'] | 'warned') {
   const runtime = simulatedRuntime(1, { order: 'fifo' })
   const asked: string[] = []
   const told: string[] = []
@@ -21,7 +21,7 @@ function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolea
       const success = outcome(kind)
       return {
         success: success === true || success === 'warned',
-        unknown: success === 'unknown',
+        ...(success === 'unknown' || success === 'failure' ? { errored: success } : {}),
         output: 'out',
         ...(success === 'warned' ? { warning: 'odd' } : {}),
       }
@@ -102,14 +102,21 @@ test('a container that failed its liveness probe is not probed again; its succes
 })
 
 test('a probe that could not be done is told of, and counts neither for nor against a container', async () => {
-  let works: boolean | 'unknown' = true
-  const { runtime, told, manager, own, pod, status } = setup({ readinessProbe: every }, () => works)
+  let works: boolean | ProbeResult['errored'] = true
+  const { runtime, asked, told, manager, own, pod, status } = setup({ readinessProbe: every }, () => works)
   manager.add(pod, status('1'))
   await runtime.advance(0)
   works = 'unknown'
   await runtime.advance(100_000)
   assert.equal(manager.ready('1', own), true)
   assert.deepEqual(told, Array(10).fill('Unhealthy Readiness probe errored and resulted in unknown state: out'))
+  // Each is tried three times at once.
+  assert.deepEqual(asked.slice(0, 5), ['readiness 0', ...Array(3).fill('readiness 10'), 'readiness 20'])
+  told.length = 0
+  works = 'failure'
+  await runtime.advance(10_000)
+  assert.equal(manager.ready('1', own), true)
+  assert.deepEqual(told, ['Unhealthy Readiness probe errored and resulted in failure state: out'])
   works = false
   await runtime.advance(30_000)
   assert.equal(manager.ready('1', own), false)

@@ -96,8 +96,8 @@ export function createProbeManager(
       reach: { ...reachOf(pod, container, podIPs, hostIP), ...commandOf(container, probe) },
       initial: kind === 'liveness' || results[kind].get(status.id) === true,
       allowed: () => kind === 'startup' || started(status.id, container),
-      failed(output, unknown) {
-        const what = unknown ? 'errored and resulted in unknown state' : 'failed'
+      failed(output, errored) {
+        const what = errored === undefined ? 'failed' : `errored and resulted in ${errored} state`
         events.warning(pod, 'Unhealthy', `${titles[kind]} probe ${what}: ${output}`, path)
       },
       came: (result, seconds) => metrics.counted(pod, container.name, titles[kind], result, seconds),

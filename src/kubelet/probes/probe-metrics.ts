@@ -57,16 +57,17 @@ export function createProbeMetrics(): ProbeMetrics {
   }
 
   return {
-    counted(pod, container, type, { success, unknown = false, warning }, seconds) {
+    counted(pod, container, type, { success, errored, warning }, seconds) {
       const uid = uidOf(pod)
       const own = counts.get(uid) ?? new Map<string, Counts>()
       counts.set(uid, own)
       const key = `${type}/${container}`
       const known = own.get(key) ?? { pod, container, type, results: new Map(), count: 0, seconds: 0 }
       own.set(key, known)
-      const result = unknown ? 'unknown' : !success ? 'failed' : warning === undefined ? 'successful' : 'warning'
+      const result =
+        errored !== undefined ? 'unknown' : !success ? 'failed' : warning === undefined ? 'successful' : 'warning'
       known.results.set(result, (known.results.get(result) ?? 0) + 1)
-      if (unknown) return
+      if (errored !== undefined) return
       known.count++
       known.seconds += seconds
     },

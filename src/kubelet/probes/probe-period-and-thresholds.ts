@@ -25,7 +25,7 @@ export interface ProberOptions {
   readonly initial: boolean
   /** A threshold was reached and the result is another than before. False ends the probing of this container. */
   readonly changed: (success: boolean) => boolean
-  readonly failed: (output: string, unknown: boolean) => void
+  readonly failed: (output: string, errored: ProbeResult['errored']) => void
   /** A probe has come out, after so many seconds. */
   readonly came: (result: ProbeResult, seconds: number) => void
   /** It succeeded, but for something that should be told. */
@@ -33,6 +33,8 @@ export interface ProberOptions {
   /** While false, nothing is probed (liveness and readiness before the startup probe succeeded). */
   readonly allowed: () => boolean
 }
+
+const MOST_TRIES = 3
 
 export function startProber(options: ProberOptions): Prober {
   const { runtime, containerRuntime, kind, probe, container } = options
@@ -50,6 +52,17 @@ export function startProber(options: ProberOptions): Prober {
     timer = clock.setTimer(ms, `${kind} probe`, () => void run())
   }
 
+  /** What cannot be done is tried again at once. */
+  async function outcome(): Promise<ProbeResult> {
+    const action = { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1, ...options.reach }
+    for (let tries = 1; ; tries++) {
+      const came = await containerRuntime
+        .probe(container.id, action, abort.signal)
+        .catch((error): ProbeResult => ({ success: false, output: String(error) }))
+      if (came.errored === undefined || tries === MOST_TRIES || abort.signal.aborted) return came
+    }
+  }
+
   async function run(): Promise<void> {
     if (abort.signal.aborted) return
     held = !options.allowed()
@@ -58,19 +71,13 @@ export function startProber(options: ProberOptions): Prober {
       return
     }
     const startedAt = clock.monotonic()
-    const came = await containerRuntime
-      .probe(
-        container.id,
-        { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1, ...options.reach },
-        abort.signal,
-      )
-      .catch((error): ProbeResult => ({ success: false, output: String(error) }))
+    const came = await outcome()
     if (abort.signal.aborted) return
     options.came(came, (clock.monotonic() - startedAt) / 1000)
-    const { success, output, unknown = false, warning } = came
-    if (!success) options.failed(output, unknown)
+    const { success, output, errored, warning } = came
+    if (!success) options.failed(output, errored)
     else if (warning !== undefined) options.warned(warning)
-    if (unknown) {
+    if (errored !== undefined) {
       wait(Math.max(0, periodMs - (clock.monotonic() - startedAt)))
       return
     }

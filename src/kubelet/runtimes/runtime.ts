@@ -170,8 +170,8 @@ export interface ProbeAction {
 
 export interface ProbeResult {
   readonly success: boolean
-  /** The probe could not be done: it says nothing about the container. */
-  readonly unknown?: boolean
+  /** The probe could not be done, and says nothing about the container: the state that it is told to have resulted in. */
+  readonly errored?: 'unknown' | 'failure'
   /** What the probe saw: the command's output, `HTTP probe failed with statuscode: 503`. */
   readonly output: string
   /** It succeeded, but for something that should be told. */

@@ -254,7 +254,7 @@ test('a command that cannot be run, or takes too long, is told apart', async () 
   const run = () =>
     cri.probe('c1', { kind: 'liveness', handler: { exec: { command: ['a', 'b'] } }, timeoutSeconds: 1 }, signal)
   const output = 'rpc error: code = Unknown desc = failed to start exec'
-  assert.deepEqual(await run(), { success: false, output, unknown: true })
+  assert.deepEqual(await run(), { success: false, output, errored: 'unknown' })
   code = 'DEADLINE_EXCEEDED'
   assert.deepEqual(await run(), { success: false, output: 'command timed out: "a b" timed out after 1s' })
 })
@@ -304,8 +304,8 @@ test('a probe that is refused a connection, or names no port, fails and says so'
       signal,
     )
   const refused = 'Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused'
-  assert.deepEqual(await http('web'), { success: false, output: refused, unknown: false })
-  assert.deepEqual(await http('none'), { success: false, output: 'port "none" not found', unknown: true })
+  assert.deepEqual(await http('web'), { success: false, output: refused })
+  assert.deepEqual(await http('none'), { success: false, output: 'port "none" not found', errored: 'unknown' })
   const elsewhere = { httpGet: { host: 'no..such', port: 80, path: '/' } }
   const { output } = await cri.probe('c1', { kind: 'readiness', handler: elsewhere, timeoutSeconds: 5 }, signal)
   assert.match(String(output), /^Get "http:\/\/no\.\.such:80\/": dial tcp: lookup no\.\.such on [^ ]+: no such host$/)
@@ -404,7 +404,7 @@ test('a probe whose answer does not come whole was not done, whatever its head s
     ['/away', late],
     ['/cut', 'unexpected EOF'],
   ] as const)
-    assert.deepEqual(await get({ path }, 'readiness', 0.2), { success: false, output, unknown: true }, path)
+    assert.deepEqual(await get({ path }, 'readiness', 0.2), { success: false, output, errored: 'failure' }, path)
   assert.equal((await get({ path: '/mute' }, 'postStart', 0.2)).success, true)
   assert.equal((await get({ path: '/long' })).success, true)
 })
@@ -432,7 +432,8 @@ test('a hook by HTTPS whose server speaks HTTP is done by HTTP, without credenti
 })
 
 test('a probe of what speaks neither HTTP nor TLS says so', async (t) => {
-  const ssh = createServer((socket) => void socket.resume().end('SSH-2.0-x\r\n')).listen(0, '127.0.0.1')
+  let said = 'SSH-2.0-x\r\n'
+  const ssh = createServer((socket) => void socket.resume().end(said)).listen(0, '127.0.0.1')
   t.after(() => void ssh.close())
   await once(ssh, 'listening')
   const { port } = ssh.address() as AddressInfo
@@ -446,6 +447,8 @@ test('a probe of what speaks neither HTTP nor TLS says so', async (t) => {
     await outputOf({ scheme: 'HTTPS' }),
     `Get "https://127.0.0.1:${port}/": tls: first record does not look like a TLS handshake`,
   )
+  said = 'HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc'
+  assert.match(await outputOf({}), /HTTP\/1\.x transport connection broken: bad Content-Length "-3"$/)
 })
 
 test('a hook by HTTP of a pod without an address of its own, in the node’s network, must name its host', async () => {

@@ -32,7 +32,14 @@ interface Handlers {
 }
 
 /** A probe that could not be done. */
-class NotDone extends Error {}
+class NotDone extends Error {
+  readonly state: 'unknown' | 'failure'
+
+  constructor(message: string, state: 'unknown' | 'failure' = 'unknown') {
+    super(message)
+    this.state = state
+  }
+}
 
 /** As much of an answer or output as is looked at. */
 const MOST_BYTES = 10 * 1024
@@ -68,7 +75,8 @@ export async function probe(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const said = isHook(action) && handler.exec !== undefined ? { said: '' } : {}
-    return { success: false, output: messageOf(error), unknown: error instanceof NotDone, ...said }
+    const errored = error instanceof NotDone ? { errored: error.state } : {}
+    return { success: false, output: messageOf(error), ...errored, ...said }
   } finally {
     timer.cancel()
   }
@@ -217,6 +225,7 @@ async function bodyOf(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): P
       signal.aborted
         ? 'context deadline exceeded (Client.Timeout or context cancellation while reading body)'
         : 'unexpected EOF',
+      'failure',
     )
   }
 }
