@@ -195,11 +195,11 @@ export const isRpcUnknown = (error: unknown): boolean =>
 export const codeOf = (error: unknown): string =>
   codeName(error instanceof RuntimeCallError ? error.code : status.UNKNOWN)
 
-/** `Unknown`, `NotFound`: as Go's gRPC writes it. */
+/** `Unknown`, `NotFound`, `Code(17)`: as Go's gRPC writes it. */
 export function codeName(code: status): string {
   if (code === status.OK) return 'OK'
   if (code === status.CANCELLED) return 'Canceled'
-  return (status[code] ?? 'UNKNOWN')
+  return (status[code] ?? `Code(${code >>> 0})`)
     .split('_')
     .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
     .join('')

@@ -2,6 +2,7 @@
  * The health checking protocol of gRPC (grpc.health.v1.Health/Check), asked as a probe, in a kubelet's words. By HTTP/2 itself: what a probe
  * has begun ends with it, also a connection to what says nothing.
  */
+import { STATUS_CODES } from 'node:http'
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
 import { status } from '@grpc/grpc-js'
 import { type Clock, sleep } from '../../../base/clock.ts'
@@ -19,6 +20,8 @@ interface Place {
 const RETRY_MS = 1_000
 const STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 const MOST_BYTES = 64 * 1024
+/** Of what is no answer of gRPC. */
+const MOST_TOLD_BYTES = 1024
 
 class Refusal extends Error {
   readonly code: status
@@ -137,23 +140,70 @@ function check(session: ClientHttp2Session, service: string, signal: AbortSignal
 }
 
 function answered(headers: IncomingHttpHeaders, body: Buffer): string {
-  const given = headers['grpc-status']
-  if (given === undefined) {
-    if (headers[':status'] === undefined) throw new Refusal(status.UNAVAILABLE, 'error reading from server: EOF')
-    throw new Refusal(status.UNKNOWN, `unexpected HTTP status code received from server: ${headers[':status']}`)
-  }
-  if (given !== '0') throw new Refusal(Number(given), decoded(String(headers['grpc-message'] ?? '')))
-  // A frame's head, then the one field: a varint under the key 8. Absent: its first value.
-  const number = body.length > 6 && body[5] === 8 ? (body[6] ?? 0) : 0
+  const { 'content-type': type } = headers
+  const http = headers[':status'] === undefined ? undefined : Number(headers[':status'])
+  const given = String(headers['grpc-status'] ?? status.UNKNOWN)
+  if (http === undefined) throw new Refusal(status.UNAVAILABLE, 'error reading from server: EOF')
+  const isGrpc = /^application\/grpc(?:[+;]|$)/i.test(type ?? '')
+  if (http !== 200 || !isGrpc) throw notGrpc(http, isGrpc ? undefined : { type, body })
+  const code = Number(given)
+  if (!/^[+-]?\d+$/.test(given) || code !== (code | 0)) throw malformedStatus(given)
+  if (code !== status.OK) throw new Refusal(code, decoded(String(headers['grpc-message'] ?? '')))
+  // A frame has a head of a flag and a length.
+  if (body.length < 5)
+    throw new Refusal(
+      status.INTERNAL,
+      'cardinality violation: received no response message from non-server-streaming RPC',
+    )
+  const message = body.subarray(5)
+  // The one field: a varint under the key 8. Absent: its first value.
+  const [, number] = message[0] === 8 ? message : [8, 0]
+  if (number === undefined)
+    throw new Refusal(
+      status.INTERNAL,
+      'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data',
+    )
   return STATUSES[number] ?? String(number)
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
+/** By the status of HTTP what gRPC's is. */
+const OF_HTTP: Readonly<Record<number, status>> = {
+  400: status.INTERNAL,
+  401: status.UNAUTHENTICATED,
+  403: status.PERMISSION_DENIED,
+  404: status.UNIMPLEMENTED,
+  429: status.UNAVAILABLE,
+  502: status.UNAVAILABLE,
+  503: status.UNAVAILABLE,
+  504: status.UNAVAILABLE,
+}
+
+function notGrpc(
+  http: number,
+  other: { readonly type: string | undefined; readonly body: Buffer } | undefined,
+): Refusal {
+  let said = `unexpected HTTP status code received from server: ${http} (${STATUS_CODES[http] ?? ''})`
+  if (other !== undefined) {
+    const { type, body } = other
+    said +=
+      type === undefined
+        ? '; malformed header: missing HTTP content-type'
+        : `; transport: received unexpected content-type ${JSON.stringify(type)}`
+    if (body.length > 0) said += `\ndata: ${JSON.stringify(body.subarray(0, MOST_TOLD_BYTES).toString())}`
   }
+  return new Refusal(OF_HTTP[http] ?? status.UNKNOWN, said)
+}
+
+function malformedStatus(given: string): Refusal {
+  const why = /^[+-]?\d+$/.test(given) ? 'value out of range' : 'invalid syntax'
+  const said = `transport: malformed grpc-status: strconv.ParseInt: parsing ${JSON.stringify(given)}: ${why}`
+  return new Refusal(status.UNKNOWN, said)
+}
+
+/** What is no escape stays as it is. */
+function decoded(text: string): string {
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString()
 }
 
 /** The request's message, with gRPC's head of a flag and a length. */
