@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Case } from './cases/case.ts'
 import type { Stage } from './stage.ts'
 
-const EXIT_CODES = { 'not-stuck': 4, 'will-end': 10, slow: 11, refused: 12, nobody: 13, 'cannot-end': 14 }
+const EXIT_CODES = { 'not-stuck': 0, 'will-end': 10, slow: 11, refused: 12, nobody: 13, 'cannot-end': 14 }
 
 export async function judgeCase(stage: Stage, number: string, one: Case): Promise<void> {
   const namespace = await stage.namespace(`case-${number.replaceAll(' ', '-')}`)

@@ -9,12 +9,14 @@ const SURELY_FAILS =
 /** `no errors found`, `0 errors so far`, `without any failure`, `has not failed`. */
 const NONE =
   /(\b(no|zero|without|not|never)|n't|(?<![\d.,])0) +((any|an?|known|new|recent|further|more|other) +)?(errors?|fail(ed|ing|ures?)?|time-?outs?|timed out|denied|forbidden|refused|invalid|unreachable|exceeded|unable)\b/gi
-/** `errors: 0`, `failed=0`. */
-const COUNT_OF_NONE = /\b(errors?|failures?|failed|time-?outs?) ?[:=] ?(0(?![\d.,]*\d)|none\b|false\b|null\b)/gi
+/** `errors: 0`, `failed=0`, `"error":null`, `err=<nil>`. */
+const COUNT_OF_NONE =
+  /\b(err|errors?|failures?|failed|time-?outs?)["']? ?[:=] ?(0(?![\d.,]*\d)|none\b|false\b|null\b|<?nil\b>?|""|''|\[\]|\{\})/gi
 /** `NoErrors`, as a reason. */
 const REASON_OF_NONE = /\b(No|Not|Non)(Error|Fail)[a-z]*/g
 
-const withoutNone = (text: string): string =>
+/** What is left of a text without what says that there is no failure. */
+export const withoutNone = (text: string): string =>
   text.replaceAll(NONE, '').replaceAll(COUNT_OF_NONE, '').replaceAll(REASON_OF_NONE, '')
 
 /** Whether a text tells of a failure; that there is none is no such word. */

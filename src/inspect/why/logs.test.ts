@@ -31,6 +31,25 @@ test('lines about others, of before, without a time, and of conflicts tell nothi
   assert.equal(found('', '\n', ' \n'), undefined)
 })
 
+test('a line that tells another namespace is about another object, unless that is its controller’s own', () => {
+  const failure = (namespace: string) =>
+    `{"level":"error","object":{"name":"w","namespace":"${namespace}"},"controller":"widget"}`
+  assert.equal(found(line(1, failure('elsewhere'))), undefined)
+  assert.equal(found(line(1, failure('shop'))), failure('shop'))
+  assert.equal(found(line(1, 'ERROR widget w failed namespace=elsewhere')), undefined)
+  const told = failureIn(linesOf(line(1, failure('widget-system'))), ref, AT, 'widget-system')?.text
+  assert.equal(told, failure('widget-system'))
+  // What is in no namespace may be made in any.
+  const wide = failureIn(linesOf(line(1, failure('elsewhere'))), { ...ref, namespace: '' }, AT)?.text
+  assert.equal(wide, failure('elsewhere'))
+})
+
+test('a field for an error that says there is none is no failure', () => {
+  for (const none of ['"error":null', '"errors":0', '"err":""', 'error=<nil>', 'err=nil', "error: ''", 'errors=[]'])
+    assert.equal(found(line(1, `Widget shop/w deleting ${none}`)), undefined, none)
+  assert.notEqual(found(line(1, 'Widget shop/w deleting "error":"gone"')), undefined)
+})
+
 test('names are no patterns', () => {
   const failureOf = (name: string, text: string) => failureIn(linesOf(line(1, text)), { ...ref, name }, AT)
   assert.equal(failureOf('a.b', 'ERROR Widget axb'), undefined)

@@ -3,6 +3,7 @@
 import type { Pod } from '../../api/generated/types.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { asObject, asTexts } from '../../api/unchecked.ts'
+import { withoutNone } from './failing-words.ts'
 import { classify } from './failures.ts'
 import { type FinalizerOwner, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
@@ -40,21 +41,35 @@ const ERROR =
 /** That another wrote the object first is tried again at once. */
 const CONFLICT = /object has been modified|please apply your changes|optimistic lock/i
 
+/** `"namespace":"a"`, `namespace=a`, `namespace: a`. */
+const NAMESPACE = /\bnamespace["']? ?[:=] ?["']?([a-z0-9](?:[a-z0-9-]{0,62}))/gi
+
 /**
  * The newest line about an object: where it tells of a failure, that is one; what came after a failure and does not is work that goes on.
  *
- * A line is about it that has its name as a word of its own, and its uid, namespace or kind.
+ * A line is about it that has its name as a word of its own, and its uid, namespace or kind; not where it tells another namespace.
+ *
+ * @param ownNamespace of the controller, which its lines may tell as well
  */
-export function newestAbout(lines: readonly LogLine[], ref: ObjectRef, since: number): LogLine | undefined {
+export function newestAbout(
+  lines: readonly LogLine[],
+  ref: ObjectRef,
+  since: number,
+  ownNamespace = '',
+): LogLine | undefined {
   const { name, namespace, kind, uid } = ref
   const word = new RegExp(`(?<![a-z0-9-])${escaped(name)}(?![a-z0-9-])`)
   const others = [kind, namespace].filter((text) => text !== '').map((text) => text.toLowerCase())
+  const isElsewhere = (text: string) =>
+    namespace !== '' &&
+    !text.includes(namespace) &&
+    [...text.matchAll(NAMESPACE)].some(([, told]) => told !== ownNamespace)
   const about = lines.filter(({ at, text }) => {
     // Clocks of seconds: a second of doubt.
     if (Number.isNaN(at) || at < since - 1000) return false
     if (uid !== undefined && text.includes(uid)) return true
     const lower = text.toLowerCase()
-    return word.test(text) && others.some((other) => lower.includes(other))
+    return word.test(text) && others.some((other) => lower.includes(other)) && !isElsewhere(text)
   })
   return about.reduce<LogLine | undefined>(
     (best, one) => (best !== undefined && best.at > one.at ? best : one),
@@ -62,7 +77,7 @@ export function newestAbout(lines: readonly LogLine[], ref: ObjectRef, since: nu
   )
 }
 
-export const isFailure = ({ text }: LogLine): boolean => ERROR.test(text) && !CONFLICT.test(text)
+export const isFailure = ({ text }: LogLine): boolean => ERROR.test(withoutNone(text)) && !CONFLICT.test(text)
 
 /** Of a line in JSON its message and error; of one that quotes words within words (klog, logfmt) these as they were said. */
 function wordsOf(text: string): string {
@@ -94,7 +109,7 @@ export async function wordInLog(
   const pods = itemsOf(await look.reader.list<Pod>(PODS, { namespace, ...selector }))
   const running = pods.filter(({ status }) => status?.phase === 'Running').slice(0, MOST_PODS)
   const logs = await Promise.all(running.map((pod) => logOf(look, pod, since)))
-  const found = newestAbout(logs.flatMap(linesOf), ref, since)
+  const found = newestAbout(logs.flatMap(linesOf), ref, since, namespace)
   if (found === undefined) return undefined
   const { time, text } = found
   if (!isFailure(found)) return { says: wordsOf(text) }

@@ -84,9 +84,31 @@ test('what was not found is looked for past words that are no kinds', async () =
   const look = lookAt({ objects: [tenant], now, served: [['v1', 'Secret']] })
   const ref = refOf(givenResource('tenant.test/v1', 'Tenant'), tenant as never)
   const words = `${'thing "a" not found, '.repeat(4)}secret "keys" not found`
-  const links = await needsNamedMissing(look, ref, words)
+  const links = await needsNamedMissing(look, ref, words, '')
   assert.deepEqual(
     links.map(({ cause }) => cause.kind === 'needs-missing' && cause.what),
     ['secrets/keys'],
   )
+})
+
+test('a complaint tells what does not exist without quotes, by the last word of a kind, and kinds that are not served', async () => {
+  const tenant = object('tenant.test/v1', 'Tenant', 'x', 'team')
+  const there = object('tenant.test/v1', 'TenantProject', 'team-b', 'other')
+  const look = lookAt({ objects: [tenant, there], now, served: [['v1', 'Secret']] })
+  const ref = refOf(givenResource('tenant.test/v1', 'Tenant'), tenant as never)
+  const missing = async (words: string, complaints: string) =>
+    (await needsNamedMissing(look, ref, words, complaints)).map(
+      ({ cause }) => cause.kind === 'needs-missing' && cause.what,
+    )
+  const told = async (complaints: string) => missing(complaints, complaints)
+  assert.deepEqual(await told('Tenant referencing project team-a which does not exist'), ['tenantprojects/team-a'])
+  assert.deepEqual(await told("secret keys doesn't exist"), ['secrets/keys'])
+  assert.deepEqual(await told('project team-b does not exist'), [])
+  assert.deepEqual(await told('referencing a project which does not exist'), [])
+  assert.deepEqual(await missing('project team-a does not exist any more', ''), [])
+  const noKind = (kind: string, version: string) => `no matches for kind "${kind}" in version "${version}"`
+  assert.deepEqual(await told(noKind('Certificate', 'cert-manager.io/v1')), ['kind Certificate (cert-manager.io/v1)'])
+  assert.deepEqual(await told(noKind('Tenant', 'tenant.test/v2')), [])
+  // It cannot be made again.
+  assert.deepEqual(await told(noKind('PodSecurityPolicy', 'policy/v1beta1')), [])
 })

@@ -6,16 +6,34 @@ import { type Link, lastLink, type ObjectRef } from './finding.ts'
 import { itemsOf, KEPT, kubectlName, type Look, MOST_ALIKE } from './look.ts'
 import { isNamedIn, kindsOfSoftware, usedBy } from './users.ts'
 import type { Examine } from './what-holds-an-object.ts'
-import { hasWord, isToldWithoutName, wordsAndNames } from './whole-words.ts'
+import { hasWord, isNameIn, isToldWithoutName, wordsAndNames } from './whole-words.ts'
 
 /** `Secret "a" not found`, `secrets "a" not found`, `SecretStore.external-secrets.io "a" not found`. */
 const NOT_FOUND =
   /(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9]{0,62})(?:\.([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}))?[ /:]{1,3}["'`]([a-z0-9][a-z0-9.-]{0,252})["'`] (?:was )?not found/g
 
-/** What words say was not found, and is in fact nowhere where it could be meant. */
-export async function needsNamedMissing(look: Look, ref: ObjectRef, words: string): Promise<readonly Link[]> {
-  const links: Link[] = []
-  const told = [...words.matchAll(NOT_FOUND)].flatMap(([whole, kind = '', group, name = '']) => {
+/** `project team-a which does not exist`; only in a complaint, for of what is on its way down it may be good news. */
+const DOES_NOT_EXIST =
+  /(?<![A-Za-z0-9.-])([A-Za-z][A-Za-z0-9]{1,62})(?:\.([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}))?([ /:]{1,3}["'`]?)([a-z0-9][a-z0-9.-]{0,252})["'`]?,? (?:(?:which|that) )?(?:does not|doesn't|no longer) exists?\b/g
+/** `no matches for kind "Certificate" in version "cert-manager.io/v1"`: what client libraries say of kinds that are not served. */
+const NO_KIND = /no matches for kind "([A-Za-z][A-Za-z0-9]{0,62})" in version "([a-z0-9.-]{1,253}\/v[a-z0-9]{1,15})"/g
+
+/**
+ * What words say was not found, and is in fact nowhere where it could be meant.
+ *
+ * @param complaints those of the words that tell of a failure
+ */
+export async function needsNamedMissing(
+  look: Look,
+  ref: ObjectRef,
+  words: string,
+  complaints: string,
+): Promise<readonly Link[]> {
+  const links: Link[] = [...kindsMissing(look, ref, complaints)]
+  const quoted = [...words.matchAll(NOT_FOUND)].map(([whole, kind = '', group, name = '']) => ({
+    ...{ whole, kind, group, name },
+  }))
+  const told = [...quoted, ...saidNotToExist(complaints)].flatMap(({ whole, kind, group, name }) => {
     const resource = kindNamed(look, ref, kind, group)
     const isOther = resource?.verbs.includes('list') === true && name !== ref.name
     return isOther ? [{ whole, resource, name }] : []
@@ -36,6 +54,26 @@ export async function needsNamedMissing(look: Look, ref: ObjectRef, words: strin
   return links
 }
 
+const saidNotToExist = (complaints: string) =>
+  [...complaints.matchAll(DOES_NOT_EXIST)].flatMap(([whole, kind = '', group, between = '', name = '']) =>
+    isNameIn(between, name) ? [{ whole, kind, group, name }] : [],
+  )
+
+/** Not those of Kubernetes itself: no definition brings them back. */
+function kindsMissing({ kinds }: Look, ref: ObjectRef, complaints: string): readonly Link[] {
+  const told = [...complaints.matchAll(NO_KIND)].filter(([, kind, version = '']) => {
+    const group = version.slice(0, version.indexOf('/'))
+    return !isKubernetes(group) && !kinds.resources.some((one) => one.kind === kind && one.group === group)
+  })
+  return told.slice(0, MOST_ALIKE).map(([whole, kind, version]) => {
+    const what = `kind ${kind} (${version})`
+    const named = `its controller says: ${whole}`
+    return lastLink('nobody', { kind: 'needs-missing', controller: unnamedController(ref), what, named }, true)
+  })
+}
+
+const lastWordOf = (kind: string): string => /[A-Z][a-z]+$/.exec(kind)?.[0] ?? ''
+
 function kindNamed(
   { kinds }: Look,
   ref: ObjectRef,
@@ -47,7 +85,8 @@ function kindNamed(
     (one) =>
       (one.kind.toLowerCase() === plain || one.resource === plain) && (group === undefined || one.group === group),
   )
-  return alike.find((one) => one.group === ref.group) ?? alike.find((one) => one.group === '') ?? alike[0]
+  const own = kinds.resources.find((one) => one.group === ref.group && lastWordOf(one.kind).toLowerCase() === plain)
+  return alike.find((one) => one.group === ref.group) ?? alike.find((one) => one.group === '') ?? alike[0] ?? own
 }
 
 const WAITS =
@@ -182,6 +221,6 @@ const tellsOf = (words: string, { kind, resource }: NamedResource): boolean => {
 
 /** `existing bindings` of a ServiceBinding: enough for one that names the object. */
 function tellsLastWordOf(words: string, { kind }: NamedResource): boolean {
-  const last = /[A-Z][a-z]+$/.exec(kind)?.[0] ?? ''
+  const last = lastWordOf(kind)
   return last.length >= LONG_NAME && new RegExp(`\\b${last}(e?s)?\\b`, 'i').test(words)
 }

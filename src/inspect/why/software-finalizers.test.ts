@@ -134,6 +134,8 @@ const MET: readonly Met[] = [
   met('chains.tekton.dev', 'taskruns', /Chains/, 'tekton-chains-controller', /not signed/, guest),
   met('results.tekton.dev/taskrun', 'taskruns', /Results/, 'tekton-results-watcher', /not stored/, guest),
   met('strimzi.io/topic-operator', 'kafkatopics', /topic operator/, 'main-entity-operator', /topic in Kafka/, guest),
+  met('velero.io/data-upload-download-finalizer', 'datauploads', /Velero/, 'node-agent', /snapshots/, guest),
+  met('velero.io/pod-volume-finalizer', 'podvolumebackups', /Velero/, 'node-agent', /pods/, guest),
   met('workflows.argoproj.io/status', 'pods', /Argo Workflows/, 'workflow-controller', /artifacts/),
   met('argocd.argoproj.io/hook-finalizer', 'jobs', /Argo CD/, 'argocd-application-controller', /sync/),
   met('finalizer.keda.sh', 'scaledobjects', /KEDA/, 'keda-operator', /scale/),

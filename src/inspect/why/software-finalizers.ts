@@ -139,6 +139,22 @@ export const SOFTWARE_FINALIZERS: readonly KnownFinalizer[] = [
     leaves: 'the topic in Kafka, with what is in it',
   },
   {
+    finalizer: 'velero.io/data-upload-download-finalizer',
+    controller: "Velero's node agent",
+    runsIn: ['node-agent'],
+    isGuest: true,
+    does: 'breaks off what is being moved, and takes down the pod, snapshot and volume made for that',
+    leaves: 'pods, snapshots and volumes that were made to move the data',
+  },
+  {
+    finalizer: 'velero.io/pod-volume-finalizer',
+    controller: "Velero's node agent",
+    runsIn: ['node-agent'],
+    isGuest: true,
+    does: 'breaks off what is being copied, and takes down the pod made for that',
+    leaves: 'pods that were made to copy the data',
+  },
+  {
     finalizer: 'workflows.argoproj.io/*',
     controller: 'Argo Workflows',
     runsIn: ['workflow-controller', 'argo-workflows'],

@@ -177,7 +177,9 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const lacks =
     needs.length > 0 || words === ''
       ? needs
-      : (await needsNamedMissing(look, ref, words)).map((link) => toldByOne(link, ref, controllers))
+      : (await needsNamedMissing(look, ref, words, complaintsIn(spoken))).map((link) =>
+          toldByOne(link, ref, controllers),
+        )
   // That what it needs is missing is what it complains of.
   const isOfLack = (link: Link) => lacks.some((need) => isNamedBy(link, need))
   const told = [...refusals, ...complaints.filter((link) => !isOfLack(link)), ...lacks]
@@ -198,9 +200,19 @@ const wordsIn = (links: readonly Link[]): string =>
     .filter((text) => text !== '')
     .join('\n')
 
+/** Those of them that tell of a failure. */
+const complaintsIn = (links: readonly Link[]): string =>
+  wordsIn(links.filter(({ cause }) => cause.kind === 'controller-failing'))
+
 /** Whether a complaint names what is missing. */
 const isNamedBy = ({ cause }: Link, need: Link): boolean => {
-  const name = need.cause.kind === 'needs-missing' ? /\/(\S+)/.exec(need.cause.what)?.[1] : undefined
+  const name =
+    need.cause.kind === 'needs-missing'
+      ? /^kind (\S+)|\/(\S+)/
+          .exec(need.cause.what)
+          ?.slice(1)
+          .find((one) => one !== undefined)
+      : undefined
   return name !== undefined && cause.kind === 'controller-failing' && cause.message.includes(name)
 }
 

@@ -10,7 +10,7 @@ const SENTENCE_WORD =
   /^(to|is|are|was|were|has|have|had|be|being|been|still|yet|in|of|on|at|by|for|from|with|within|before|after|until|while|when|as|that|which|this|these|it|its|they|them|their|so|now|then|also|all|and|or|but|not|no|must|should|needs?|will|can|could|may|cannot|left|remains?|remaining|exists?|existing|present|deletion|deleted|deleting|removal|removed|removing|termination|terminating|terminated|finalizers?|cleanup|references?|referenc(ed|ing)|us(es|ed|ing)|depend(s|ing|ents?|encies)?|objects?|resources?|instances?|first|gone|finish(es|ed)?|complet(es?|ed|ion)|there|pending|block(s|ed|ing)?|wait(s|ing)?)$/i
 
 /** Whether it is the name of what the word before it means: what is in quotes or behind a slash is, and else what is no word of a sentence. */
-const isNameIn = (between: string, name: string): boolean => /[/"'`]/.test(between) || !SENTENCE_WORD.test(name)
+export const isNameIn = (between: string, name: string): boolean => /[/"'`]/.test(between) || !SENTENCE_WORD.test(name)
 
 /** `namespace "team-a"`, `Deployment/web`: a word and a name, in quotes or not. Each word may have one, whatever stands before it. */
 const WORD_AND_NAME =

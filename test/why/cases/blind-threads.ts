@@ -151,6 +151,51 @@ export const blindThreads: Readonly<Record<string, Case>> = {
     cause: 'controller-missing',
     responsible: /managedresource/,
   },
+  'argo-cd project gone': {
+    title: 'the AppProject of an Application went before it; a condition says so by another word and without quotes',
+    async setUp(stage, namespace) {
+      const group = 'argoproj.io'
+      await operator(stage, 'argocd-application-controller', group)
+      await define(stage, group, 'AppProject')
+      return (
+        await stuck(stage, {
+          group,
+          kind: 'Application',
+          namespace,
+          finalizer: 'resources-finalizer.argocd.argoproj.io',
+          spec: { project: 'team-a' },
+          status: says(
+            'InvalidSpecError',
+            'True',
+            'InvalidSpecError',
+            'Application referencing project team-a which does not exist',
+          ),
+        })
+      ).question
+    },
+    verdict: 'nobody',
+    cause: 'needs-missing',
+    responsible: /argocd|Application/,
+    sentence: /^appprojects\/team-a does not exist/,
+  },
+  'kind gone': {
+    title: 'the definition of what a controller has to delete went first; its log says so',
+    async setUp(stage, namespace) {
+      const group = 'issuing66.test'
+      const { question } = await stuck(stage, { group, kind: 'Site', namespace, finalizer: `${group}/cleanup` })
+      await operatorWithLog(
+        stage,
+        'site-operator66',
+        group,
+        `2026-11-28T09:00:00Z\tERROR\tReconciler error\t{"controllerKind": "Site", "Site": {"name":"x","namespace":"${namespace}"}, "error": "no matches for kind \\"Certificate\\" in version \\"cert-manager66.io/v1\\""}\n`,
+      )
+      return question
+    },
+    verdict: 'nobody',
+    cause: 'needs-missing',
+    responsible: /site-operator66|Site/,
+    sentence: /^kind Certificate \(cert-manager66\.io\/v1\) does not exist/,
+  },
   'finalize webhook': {
     title: 'an empty namespace is not finalized: a webhook that is gone is asked about namespaces/finalize',
     async setUp(stage, namespace) {

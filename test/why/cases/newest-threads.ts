@@ -474,8 +474,8 @@ export const newestThreads: Readonly<Record<string, Case>> = {
       return (await stuck(stage, { group: 'velero.io', kind: 'DataUpload', namespace, finalizer })).question
     },
     verdict: 'nobody',
-    cause: 'controller-missing',
-    responsible: /velero|node-agent/i,
+    cause: 'controller-not-running',
+    responsible: /daemonsets\.apps\/node-agent/,
   },
   'knative after its operator': {
     title: 'a namespace of Knative waits for a KnativeServing whose operator and its webhook went first',
