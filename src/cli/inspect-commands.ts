@@ -59,7 +59,7 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .option('--all', 'all of the kind')
     .option('-A, --all-namespaces', 'in all namespaces')
     .addOption(cascade())
-    .option('--grace-period <seconds>', "default: each object's own", integerArgument(-1, 2_147_483_647))
+    .option('--grace-period <seconds>', "default: each object's own", integerArgument(-2_147_483_648, 2_147_483_647))
     .option('--now', 'the same as a grace period of 1')
     .option('--force', 'with a grace period of 0: do not wait for the node')
     .option('--ignore-not-found', 'what is not there is no failure')
@@ -78,7 +78,7 @@ export function addPlanningCommands(program: Command): readonly Command[] {
     .option('--delete-emptydir-data', 'take pods with local storage too')
     .option('--force', 'take pods without a controller too')
     .option('--disable-eviction', 'delete the pods: budgets are not asked')
-    .option('--grace-period <seconds>', "default: each pod's own", integerArgument(-1, 2_147_483_647))
+    .option('--grace-period <seconds>', "default: each pod's own", integerArgument(-2_147_483_648, 2_147_483_647))
     .option('--pod-selector <labels>', 'only pods with these labels')
     .option(
       '--skip-wait-for-delete-timeout <seconds>',

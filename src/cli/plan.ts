@@ -98,16 +98,9 @@ async function planned(flags: PlanFlags, ask: (namespace: NamespaceOfFiles) => A
 }
 
 export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
-  const { filename, cascade, ignoreNotFound = flags.all === true, now, force } = flags
+  const { filename, cascade, ignoreNotFound = flags.all === true } = flags
   requirePlannable(flags)
-  if (now === true && flags.gracePeriod !== undefined)
-    throw new StartError('--now and --grace-period cannot be given together')
-  const gracePeriodSeconds = now === true ? 1 : flags.gracePeriod
-  if (gracePeriodSeconds === 0 && force !== true)
-    throw new StartError('--grace-period 0 deletes by force: kubectl wants --force with it')
-  if (force === true && gracePeriodSeconds !== undefined && gracePeriodSeconds > 0)
-    throw new StartError('--force and a grace period greater than 0 cannot be given together')
-  const seconds = force === true && gracePeriodSeconds === undefined ? 0 : gracePeriodSeconds
+  const seconds = graceOf(flags)
   const files = filename.map((name) => manifestFile(name, flags.recursive === true))
   await planned(flags, (namespace) => {
     const request: DeleteRequest = {
@@ -117,7 +110,7 @@ export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFl
           : targetsOf(words, flags, namespace.namespace),
       cascade,
       ignoreNotFound,
-      ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
+      ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
     }
     const { targets } = request
     return {
@@ -126,6 +119,15 @@ export async function tellPlanOfDelete(words: readonly string[], flags: DeleteFl
       deedOf: (read) => deleteDeed(read, request),
     }
   })
+}
+
+/** As kubectl takes its flags: less than 0 is each object's own, and 0 is 1 where nothing is forced. @throws StartError */
+function graceOf({ now = false, force = false, gracePeriod = -1 }: DeleteFlags): number | undefined {
+  if (now && gracePeriod !== -1) throw new StartError('--now and --grace-period cannot be given together')
+  const seconds = now ? 1 : gracePeriod
+  if (force && seconds > 0) throw new StartError('--force and a grace period greater than 0 cannot be given together')
+  if (force) return 0
+  return seconds < 0 ? undefined : Math.max(seconds, 1)
 }
 
 /** What kubectl takes and a plan does not, each with what to do instead. @throws StartError */

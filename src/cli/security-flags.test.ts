@@ -15,6 +15,10 @@ test('a number is one, within its bounds', () => {
   assert.deepEqual([parse('1'), parse('20'), parse('007')], [1, 20, 7])
   for (const text of ['0', '21', '-1', '1.5', '1e1', '0x5', '', ' 1', 'one'])
     assert.throws(() => parse(text), { message: 'must be a number from 1 to 20.' }, text)
+  const signed = integerArgument(-1, 20)
+  assert.equal(signed('-1'), -1)
+  for (const text of ['-2', '--1', '-', '- 1'])
+    assert.throws(() => signed(text), { message: 'must be a number from -1 to 20.' }, text)
 })
 
 test('a switch is written as Go writes it', () => {

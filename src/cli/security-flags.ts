@@ -259,7 +259,7 @@ function optionOf([flags, description, parse]: Flag): Option {
 export function integerArgument(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < least || value > most) {
+    if (!/^-?\d+$/.test(text) || value < least || value > most) {
       throw new InvalidArgumentError(`must be a number from ${least} to ${most}.`)
     }
     return value

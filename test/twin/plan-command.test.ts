@@ -205,7 +205,8 @@ test('what was typed wrong is one line', async () => {
     [['delete'], /say what is to be deleted/, 1],
     [['delete', 'pod'], /say which/, 1],
     [['delete', 'deploy/web/x'], /say TYPE\/NAME/, 1],
-    [['delete', 'pod', 'a', '--grace-period', '0'], /--force/, 1],
+    [['delete', 'pod', 'a', '--grace-period', '5', '--force'], /--force/, 1],
+    [['delete', 'pod', 'a', '--now', '--grace-period=-5'], /--now/, 1],
     [
       ['delete', '-f', '/nope.yaml'],
       /^skiff: open \/nope\.yaml: no such file or directory: name a file of YAML or JSON/,
