@@ -34,7 +34,12 @@ export async function timeline(words: readonly string[], flags: TimelineFlags): 
   const target = targetOfWords('timeline', words, flags.namespace ?? namespace)
   // No timer of ours keeps a process alive, and where nothing may be watched, or the server is away, there is nothing else.
   const release = holdProcess()
-  const question = { cascade, ...(target === undefined ? {} : { target }), ...(uid === undefined ? {} : { uid }) }
+  const question = {
+    cascade,
+    ...(target === undefined ? {} : { target }),
+    ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
+    ...(uid === undefined ? {} : { uid }),
+  }
   try {
     const text = await told(transport, async () => {
       if (!record) {

@@ -9,15 +9,17 @@ import { timelineJson, timelineText } from './report.ts'
 import type { ToldRecord } from './steps.ts'
 import { timelineSvg } from './svg.ts'
 import { tellEach, tellTimeline } from './timeline-of.ts'
-import type { Timeline } from './timeline-types.ts'
+import type { Timeline, TimelineStep } from './timeline-types.ts'
 import { identityWords, placeWords } from './words.ts'
 
 export const TIMELINE_FORMS = ['text', 'json', 'otlp', 'svg'] as const
 export type TimelineForm = (typeof TIMELINE_FORMS)[number]
 
 export interface TimelineQuestion {
-  /** Without one every cascade is told. */
+  /** Without one every cascade is told in which anything was deleted. */
   readonly target?: QuestionTarget
+  /** Without a target: those that have to do with this namespace. */
+  readonly namespace?: string
   readonly uid?: string
   readonly cascade: boolean
 }
@@ -63,10 +65,13 @@ export async function readJournal(reader: ClusterReader): Promise<Read<readonly 
 export function tell(
   records: readonly ToldRecord[],
   kinds: Kinds,
-  { target, uid, cascade }: TimelineQuestion,
+  { target, namespace, uid, cascade }: TimelineQuestion,
   source: Timeline['source'],
 ): Timeline[] {
-  if (target === undefined) return tellEach(records, source)
+  if (target === undefined)
+    return tellEach(records, source).filter(
+      ({ steps }) => steps.some(isOfDelete) && (namespace === undefined || steps.some((step) => isIn(step, namespace))),
+    )
   const { group, resource, namespaced } =
     kinds.find(target.kind) ?? kindNoLongerServed(records, target.kind) ?? servedResource(kinds, target.kind)
   const { name } = target
@@ -80,6 +85,14 @@ export function tell(
       (first === undefined ? 'it is empty' : `it has ${records.length} records, from ${formatTime(first.time)} on`),
   )
 }
+
+/** Changes of finalizers and owners alone are no end of anything. */
+const isOfDelete = ({ changes }: TimelineStep): boolean =>
+  changes.some(({ type }) => type === 'marked' || type === 'removed')
+
+const isIn = ({ object }: TimelineStep, namespace: string): boolean =>
+  object.namespace === namespace ||
+  (object.group === '' && object.resource === 'namespaces' && object.name === namespace)
 
 /** A kind whose definition is gone too. */
 function kindNoLongerServed(records: readonly ToldRecord[], kind: string) {

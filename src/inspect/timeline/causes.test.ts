@@ -318,3 +318,22 @@ test('users may be named as what every object of JavaScript has', () => {
   const told = causesOf(['constructor', 'toString', '__proto__'].map((name) => ({ name, user: name, before: {} })))
   assert.deepEqual(told, ['1 <- begins known', '2 <- begins known', '3 <- begins known'])
 })
+
+test('a claim goes by the pod whose name it has, as claims of StatefulSets and ephemeral volumes do, and else by the last one', () => {
+  const controller = 'system:serviceaccount:kube-system:pvc-protection-controller'
+  const held = { finalizers: ['kubernetes.io/pvc-protection'] }
+  const claim = (name: string) => ({ resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', name })
+  const pod = (name: string) => ({ resource: 'pods', kind: 'Pod', name, user: KUBELET, before: marked() })
+  const names = ['data-db-0', 'data-db-1', 'job-x-scratch', 'shared']
+  const given = [
+    ...names.map((name) => ({ ...claim(name), before: held, after: marked(held) })),
+    ...['db-1', 'db-0', 'job-x', 'last'].map(pod),
+    ...names.map((name) => ({ ...claim(name), user: controller, verb: 'update', before: marked(held) })),
+  ]
+  assert.deepEqual(
+    causesOf(given)
+      .slice(-4)
+      .map((line) => line.replace(/^\S+ /, '')),
+    ['<- 6 inferred', '<- 5 inferred', '<- 7 inferred', '<- 8 inferred'],
+  )
+})

@@ -203,6 +203,13 @@ const deletesInstances: Rule = (step, history) => {
   return mark && { step: mark, certainty: sureOf(step), why: 'the definition of its kind is deleted' }
 }
 
+/** The removed pod whose name a claim has in its own: those of StatefulSets end with it, those of ephemeral volumes begin with it. */
+function podOfClaim({ object: { namespace, name } }: Written, history: History): Written | undefined {
+  const parts = name.split('-')
+  const within = parts.slice(1).flatMap((_, at) => [parts.slice(at + 1).join('-'), parts.slice(0, at + 1).join('-')])
+  return latest(within.map((pod) => history.removalOf(`/pods/${namespace}/${pod}`)))
+}
+
 /** What a protection controller waits for. */
 const endsUse =
   (finalizer: string, user: string): Rule =>
@@ -210,7 +217,10 @@ const endsUse =
     if (!takesOff(step, finalizer)) return undefined
     const mark = history.mark(step.object.uid)
     if (mark === undefined) return undefined
-    const used = history.lastRemoval(user === '/pods' ? step.object.namespace : undefined, user)
+    const used =
+      user === '/pods'
+        ? (podOfClaim(step, history) ?? history.lastRemoval(step.object.namespace, user))
+        : history.lastRemoval(undefined, user)
     const isAfter = used !== undefined && used.revision > mark.revision
     return {
       step: isAfter ? used : mark,

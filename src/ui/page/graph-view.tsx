@@ -238,10 +238,14 @@ function run(canvas: HTMLCanvasElement): () => void {
   const resized = new ResizeObserver(() => {
     const { width, height } = canvas.getBoundingClientRect()
     const ratio = devicePixelRatio
+    const before = size
     size = { width, height, ratio }
     canvas.width = Math.max(1, Math.round(width * ratio))
     canvas.height = Math.max(1, Math.round(height * ratio))
     if (hasFit && !isMoved) fitAll()
+    // What was in the middle stays there.
+    else if (hasFit)
+      lookTo({ ...view, x: view.x + (width - before.width) / 2, y: view.y + (height - before.height) / 2 })
     redraw()
   })
   resized.observe(canvas)

@@ -192,7 +192,7 @@ function List({ title, uids }: { title: string; uids: readonly string[] }) {
           const words = one === undefined ? 'not in view' : `${one.kind} ${one.name}`
           return (
             <li key={uid}>
-              <span class={`dot tone-${lookAt(uid)?.tone ?? 'absent'}`} aria-hidden="true" />{' '}
+              <span class={`dot tone-${lookAt(uid)?.tone ?? 'absent'}`} aria-hidden="true" />
               <button
                 type="button"
                 class="link"

@@ -9,6 +9,8 @@ import { reveal } from './graph-view.tsx'
 import { graph, isLoaded, overlay, select, selected } from './store.ts'
 
 const ROW = 26
+/** So much of a name's end is always seen: pods of one owner differ in it. */
+const TAIL = 6
 /** Drawn beyond what is in view. */
 const SPARE = 8
 
@@ -236,7 +238,10 @@ function OutlineRow({ row, at, isActive }: { row: Row; at: number; isActive: boo
       </span>
       <span class={`dot tone-${look?.tone ?? 'there'}`} aria-hidden="true" />
       <span class={level === 1 ? 'hidden' : 'kind'}>{kind} </span>
-      <span class="label">{label} </span>
+      <span class="label">
+        <span class="start">{label.slice(0, -TAIL)}</span>
+        <span>{label.slice(-TAIL)} </span>
+      </span>
       <span class="words">{look?.badge === undefined ? words : `${look.badge}. ${words}`}</span>
     </div>
   )

@@ -42,14 +42,15 @@ export const newestThreads: Readonly<Record<string, Case>> = {
           spec: { clusterRef: { name: 'x' }, name: 'cruise' },
         }),
       )
+      // What its log says it says after the delete, however slow the machine is.
+      const finalizer = 'finalizer.kafkaclusters.kafka.banzaicloud.io'
+      const { question } = await stuck(stage, { group, kind: 'KafkaCluster', namespace, finalizer })
       await operatorWithLog(
         stage,
         'kafka-operator',
         group,
         `{"level":"info","ts":1579893801.1523893,"logger":"controllers.KafkaCluster","msg":"Ensuring all topics have finished cleaning up","kafkacluster":"${namespace}/x","Request.Name":"x"}\n{"level":"info","ts":1579893801.1524088,"logger":"controllers.KafkaCluster","msg":"Still waiting for the following topics to be deleted: [${namespace}/kafka-cruise-control-topic]","kafkacluster":"${namespace}/x","Request.Name":"x"}`,
       )
-      const finalizer = 'finalizer.kafkaclusters.kafka.banzaicloud.io'
-      const { question } = await stuck(stage, { group, kind: 'KafkaCluster', namespace, finalizer })
       return { ...question, remove: [workload('kafka-operator-system', 'kafka-operator')] }
     },
     verdict: 'will-end',
