@@ -92,11 +92,22 @@ describe('the page', { skip: lacks.chromium() }, () => {
       if (panel.scrollWidth > panel.clientWidth) found.push('the panel is wider than what can be seen of it')
       const words = ${row('ConfigMap a-name-')}.querySelector('.words')
       if (words.clientWidth < 60 || outside(words, document.getElementById('outline'))) found.push('the words of the tree')
+      const end = ${row('ConfigMap a-name-')}.querySelector('.label').lastElementChild
+      if (end.textContent.trim() !== '${name.slice(-6)}' || end.scrollWidth > end.clientWidth + 1 || outside(end, end.parentElement))
+        found.push('the end of the name')
       found
     }`)
     assert.deepEqual(hidden, [])
     await maps.patch(name, 'merge', { metadata: { finalizers: null } } as never)
     await browser.until(`!(${row('ConfigMap a-name-')})`)
+  })
+
+  test('a namespace that was made since is among those to choose', async () => {
+    await stage.cluster.client
+      .resource({ group: '', version: 'v1', resource: 'namespaces' })
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'made-since' } } as KubeObject)
+    await browser.run("document.querySelector('header select').focus()")
+    await browser.until("[...document.querySelectorAll('header option')].some(({ value }) => value === 'made-since')")
   })
 
   test('by keyboard alone: choose an object that hangs, read why, and go along the chain', async () => {

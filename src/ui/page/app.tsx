@@ -62,16 +62,20 @@ export function App() {
 
 const namespaces = signal<readonly string[]>([])
 
+/** Those there are now: asked again before one is chosen, for others may have been made. */
+function readNamespaces(): void {
+  askNamespaces()
+    .then((found) => {
+      if (found.join() !== namespaces.value.join()) namespaces.value = found
+    })
+    // Without the right to list them the one that is chosen stands alone.
+    .catch(() => {})
+}
+
 function Header() {
   const info = session.value
   useEffect(() => {
-    if (info === undefined) return
-    askNamespaces()
-      .then((found) => {
-        namespaces.value = found
-      })
-      // Without the right to list them the one that is chosen stands alone.
-      .catch(() => {})
+    if (info !== undefined) readNamespaces()
   }, [info])
   const { all, going, held } = counts.value
   const names = [...new Set([...namespaces.value, scope.value])].filter((name) => name !== '').sort()
@@ -85,6 +89,8 @@ function Header() {
         Namespace
         <select
           value={scope.value}
+          onFocus={readNamespaces}
+          onPointerEnter={readNamespaces}
           onChange={({ currentTarget }) => {
             select(undefined)
             show({ kind: 'object' })

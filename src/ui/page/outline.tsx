@@ -226,6 +226,8 @@ function OutlineRow({ row, at, isActive }: { row: Row; at: number; isActive: boo
       tabIndex={-1}
       data-row={at}
       class={`row ${isActive ? 'active' : ''} ${look?.dim ? 'dim' : ''}`}
+      // A name that is cut in two for the eye is read as one.
+      aria-label={`${kind} ${label} ${words}`.trim()}
       aria-level={level}
       aria-posinset={place}
       aria-setsize={among}
