@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeptRecord } from '../../api/journal.ts'
 import type { Kinds } from '../kinds.ts'
-import { tell } from './ask.ts'
+import { tell, timelineAs } from './ask.ts'
 
 const record = (revision: number, more: Partial<KeptRecord> & Pick<KeptRecord, 'name' | 'before'>): KeptRecord => ({
   revision,
@@ -44,4 +44,18 @@ test('with a namespace those that have to do with it', () => {
   assert.deepEqual(told('shop'), ['a', 'shop'])
   assert.deepEqual(told('other'), ['b'])
   assert.deepEqual(told('none'), [])
+})
+
+test('what began a cascade is told with its reason, unless a user just asked for it', () => {
+  const pod = { resource: 'pods', kind: 'Pod', name: 'p', before: {} }
+  const evicted = record(1, { ...pod, verb: 'create', subresource: 'eviction', after: { deletionTimestamp: 'x' } })
+  const collected = record(2, { ...pod, uid: 'q', user: 'system:serviceaccount:kube-system:replicaset-controller' })
+  const text = timelineAs(
+    'text',
+    tell([record(0, { name: 'a', before: {} }), evicted, collected], {} as Kinds, { cascade: true }, 'journal'),
+    'v',
+  )
+  assert.match(text, /configmaps\/a removed by kubernetes-admin$/m)
+  assert.match(text, /pods\/p marked by kubernetes-admin \(known: kubernetes-admin asked for its eviction\)$/m)
+  assert.match(text, /removed by replicaset controller \(inferred: there are more pods than are wanted\)$/m)
 })

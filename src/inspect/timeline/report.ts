@@ -81,7 +81,8 @@ const DEEPEST = 40
 
 function nodeLine({ step, depth }: TreeNode): string {
   const words = `${identityWords(step.object)} ${changesWords(step)} by ${byWords(step)}`
-  if (depth === 0) return `${step.time}  ${words}`
   const { waitedMs = 0, certainty, why } = step.cause
+  // That its writer asked for it is said already.
+  if (depth === 0) return `${step.time}  ${words}${why.endsWith(' asked for it') ? '' : ` (${certainty}: ${why})`}`
   return `${'  '.repeat(Math.min(depth, DEEPEST))}+${waitWords(waitedMs)}  ${words} (${certainty}: ${why})`
 }
