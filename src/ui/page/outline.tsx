@@ -218,7 +218,8 @@ export function Outline() {
 
 function OutlineRow({ row, at, isActive }: { row: Row; at: number; isActive: boolean }) {
   const { uid, label, kind, look, level, place, among, isOpen } = row
-  const words = look?.words ?? ''
+  const said = look?.words ?? ''
+  const words = look?.badge === undefined ? said : `${look.badge}. ${said}`
   return (
     <div
       id={`row-${at}`}
@@ -244,7 +245,7 @@ function OutlineRow({ row, at, isActive }: { row: Row; at: number; isActive: boo
         <span class="start">{label.slice(0, -TAIL)}</span>
         <span>{label.slice(-TAIL)} </span>
       </span>
-      <span class="words">{look?.badge === undefined ? words : `${look.badge}. ${words}`}</span>
+      <span class="words">{words}</span>
     </div>
   )
 }
