@@ -74,6 +74,28 @@ test('what is refused comes after the answers to what was asked before it', asyn
   }
 })
 
+test('a body with a broken chunk ends its request, and the connection, without a wait for more', async () => {
+  const done: string[] = []
+  await using it = await started(async (request) => {
+    done.push(request.path)
+    return json(request, {})
+  })
+  const posted = 'POST /broken HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const before = 'GET /before HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const [body, words] of [
+    ['x\r\n{}', 'invalid byte in chunk length'],
+    ['1\r\n{\r\nzz\r\n', 'invalid byte in chunk length'],
+    ['2\r\n{}X\r\n0\r\n\r\n', 'malformed chunked encoding'],
+  ] as const) {
+    const answers = await rawAnswer(it.server.port, `${before}${posted}${body}`, true, 9)
+    assert.match(answers, /HTTP\/1.1 200 OK[\s\S]*HTTP\/1.1 500 [\s\S]*connection: close/i)
+    assert.deepEqual(answers.match(/(?<=HTTP\/1.1 )\d+/g), ['200', '500'])
+    const { message, reason } = JSON.parse(answers.slice(answers.lastIndexOf('\r\n\r\n')))
+    assert.deepEqual([message, reason], [words, undefined])
+  }
+  assert.deepEqual([...new Set(done)], ['/before'])
+})
+
 test('what comes behind something that is refused is not done, and not kept', async () => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { constants, type Http2ServerRequest } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '../api/status.ts'
-import { whenFree } from './node-http.ts'
+import { afterAnswer, answerOn } from './node-http.ts'
 
 /** Node's parser knows a fixed set of methods; of others the handler never hears. */
 const UNKNOWN_METHOD = new StatusError(
@@ -46,8 +46,27 @@ export function refuseMalformed(error: ParseError, socket: Refusable): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
   else if (socket.isRefused !== true) {
     socket.isRefused = true
-    whenFree(socket, () => refuseUnparsed(error, socket))
+    refuseInTurn(error, socket)
   }
+}
+
+/** Behind the answers to what came before; where it is within a body, by the answer to that request, which waits for its end. */
+function refuseInTurn(error: ParseError, socket: Refusable): void {
+  const before = answerOn(socket)
+  if (before === undefined) refuseUnparsed(error, socket)
+  else if (before.req.complete) afterAnswer(socket, before, () => refuseInTurn(error, socket))
+  else if (before.req.listenerCount('error') === 0) socket.destroy()
+  else {
+    // node:http ends a connection that is not kept once it is answered.
+    before.shouldKeepAlive = false
+    before.req.emit('error', brokenBody(error))
+  }
+}
+
+/** Kubernetes gives the words of Go's reader of chunks, and no reason. */
+function brokenBody({ code }: ParseError): StatusError {
+  const isSize = code === 'HPE_INVALID_CHUNK_SIZE'
+  return new StatusError(500, '', isSize ? 'invalid byte in chunk length' : 'malformed chunked encoding')
 }
 
 function refuseUnparsed(error: ParseError, socket: Socket): void {

@@ -15,11 +15,15 @@ export const answerOn = (socket: Socket & { readonly _httpMessage?: Answer | nul
 export function whenFree(socket: Socket, begin: () => void): void {
   const before = answerOn(socket)
   if (before === undefined) begin()
-  else
-    before.once('close', () => {
-      if (socket.destroyed) return
-      // Set for the next request of a connection that is kept.
-      socket.setTimeout(0)
-      whenFree(socket, begin)
-    })
+  else afterAnswer(socket, before, () => whenFree(socket, begin))
+}
+
+/** Once this answer is sent, where its connection is kept. */
+export function afterAnswer(socket: Socket, answer: Answer, begin: () => void): void {
+  answer.once('close', () => {
+    if (socket.destroyed) return
+    // Set for the next request of a connection that is kept.
+    socket.setTimeout(0)
+    begin()
+  })
 }

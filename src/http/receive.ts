@@ -160,7 +160,9 @@ export function readBody(
     const [only] = chunks
     arrived(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
   })
-  incoming.on('error', (cause) => fail(badRequest('the request body could not be read', cause)))
+  incoming.on('error', (cause) =>
+    fail(cause instanceof StatusError ? cause : badRequest('the request body could not be read', cause)),
+  )
   // Comes after every request; only before the end of its body does it mean anything.
   incoming.on('close', () => {
     if (!isOver) fail(badRequest('the client closed the connection'))
