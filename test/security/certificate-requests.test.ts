@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { certificateRequestParts } from '../../src/api/validation/certificate-request.ts'
 import { certificateIdentity } from '../../src/apiserver/auth/x509.ts'
-import { type Der, der, sequence, set, utf8String } from '../../src/base/der.ts'
+import { type Der, der, objectIdentifier, sequence, set, utf8String } from '../../src/base/der.ts'
 import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue, issueForRequest } from '../../src/cluster/certificate.ts'
 import { COMMON_NAME, ORGANIZATION, requestOf } from './certificate-request.ts'
@@ -37,6 +37,37 @@ function readings(subject: Der) {
 test('of a node’s request everybody reads the same', () => {
   const node = ['system:node:me', 'system:nodes']
   assert.deepEqual(readings(sequence(ofNodes, me)), { told: node, believed: node })
+})
+
+test('what is certified of a subject stands as Kubernetes writes it; a uid that was asked for does not', () => {
+  const attribute = (type: string, ...values: readonly Der[]) =>
+    set(...values.map((value) => sequence(objectIdentifier(type), value)))
+  const asked = sequence(
+    attribute('1.3.6.1.4.1.57683.2', utf8String('uid-of-another')),
+    attribute('0.9.2342.19200300.100.1.1', utf8String('5')),
+    name('jane'),
+    attribute('2.5.4.5', der(0x13, Buffer.from('7'))),
+    attribute('2.5.4.6', utf8String('DE')),
+    group(utf8String('ops')),
+    group(utf8String('dev_1')),
+    attribute('2.5.4.11', utf8String('b'), utf8String('a')),
+  )
+  const parts = certificateRequestParts(requestOf(asked))
+  assert.deepEqual(parts && [parts.commonName, ...parts.organizations], ['jane', 'ops', 'dev_1'])
+  const printable = (text: string) => der(0x13, Buffer.from(text))
+  const one = (type: Der | string, value: Der) =>
+    sequence(typeof type === 'string' ? objectIdentifier(type) : type, value)
+  assert.deepEqual(
+    Buffer.from(parts?.subject ?? []),
+    sequence(
+      set(one('2.5.4.6', printable('DE'))),
+      set(one(ORGANIZATION, printable('ops')), one(ORGANIZATION, utf8String('dev_1'))),
+      set(one('2.5.4.11', printable('a')), one('2.5.4.11', printable('b'))),
+      set(one(COMMON_NAME, printable('jane'))),
+      set(one('2.5.4.5', printable('7'))),
+    ),
+  )
+  assert.deepEqual(readings(asked)?.believed, ['jane', 'ops', 'dev_1'])
 })
 
 const twofold: Readonly<Record<string, readonly [subject: Der, read: readonly string[] | undefined]>> = {

@@ -3,6 +3,7 @@
  * not at all: what is passed over here would still stand in the certificate, for another reader.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
+import { der, sequence, set as setOf, utf8String } from '../../base/der.ts'
 import { pemBlocks } from './pem.ts'
 
 export interface CertificateSubject {
@@ -10,7 +11,7 @@ export interface CertificateSubject {
   readonly organizations: readonly string[]
 }
 
-/** As it is to be certified: DER. */
+/** As it is to be certified: DER. A subject's other attributes, such as a user's uid, are not. */
 export interface CertificateRequestParts extends CertificateSubject {
   readonly subject: Uint8Array
   readonly publicKey: Uint8Array
@@ -31,6 +32,12 @@ interface Element {
 
 const COMMON_NAME = '550403'
 const ORGANIZATION = '55040a'
+const SERIAL_NUMBER = '550405'
+/**
+ * What of a subject is certified, in this order: country, organization and its unit, locality, province, street, postal code, common name
+ * and serial number.
+ */
+const CERTIFIED = ['550406', ORGANIZATION, '55040b', '550407', '550408', '550409', '550411', COMMON_NAME, SERIAL_NUMBER]
 const OBJECT_IDENTIFIER = 6
 const SEQUENCE = 0x30
 const SET = 0x31
@@ -85,8 +92,8 @@ export function certificateRequestParts(request: string): CertificateRequestPart
 }
 
 function partsOf([, name, publicKey, attributes]: readonly Element[]): CertificateRequestParts | undefined {
-  const told = name && subjectOf(name)
-  if (name === undefined || publicKey?.tag !== SEQUENCE || told === undefined) return undefined
+  const told = name && attributesOf(name)
+  if (publicKey?.tag !== SEQUENCE || told === undefined) return undefined
   const subjectAltName = attributes && altNameOf(attributes)
   const altNames = new Set<'Email' | 'DNS' | 'URI' | 'IP'>()
   for (const { tag } of children(children(subjectAltName ?? empty)[0]?.content ?? empty)) {
@@ -94,8 +101,9 @@ function partsOf([, name, publicKey, attributes]: readonly Element[]): Certifica
     if (kind !== undefined) altNames.add(kind)
   }
   return {
-    ...told,
-    subject: name.whole,
+    commonName: told.get(COMMON_NAME)?.at(-1) ?? '',
+    organizations: told.get(ORGANIZATION) ?? [],
+    subject: certified(told),
     publicKey: publicKey.whole,
     ...(subjectAltName === undefined ? {} : { subjectAltName }),
     altNames,
@@ -139,26 +147,43 @@ function ascii(bytes: Buffer): string | undefined {
   return isAscii(bytes) ? bytes.toString('latin1') : undefined
 }
 
-function subjectOf(name: Element): CertificateSubject | undefined {
+/** The texts of those that are certified, by their types. */
+type Attributes = ReadonlyMap<string, readonly string[]>
+
+function attributesOf(name: Element): Attributes | undefined {
   if (name.tag !== SEQUENCE) return undefined
-  let commonName = ''
-  const organizations: string[] = []
+  const found = new Map<string, string[]>()
   for (const set of children(name.content)) {
     if (set.tag !== SET) return undefined
     for (const attribute of children(set.content)) {
       const [oid, value] = children(attribute.content)
       if (attribute.tag !== SEQUENCE || oid?.tag !== OBJECT_IDENTIFIER || value === undefined) return undefined
       const type = hex(oid)
-      if (type !== COMMON_NAME && type !== ORGANIZATION) continue
+      if (!CERTIFIED.includes(type)) continue
       const text = STRINGS[value.tag]?.(Buffer.from(value.content))
       if (text === undefined) return undefined
-      // Of several the last counts.
-      if (type === COMMON_NAME) commonName = text
-      if (type === ORGANIZATION) organizations.push(text)
+      found.set(type, [...(found.get(type) ?? []), text])
     }
   }
-  return { commonName, organizations }
+  return found
 }
+
+/** Those of one type stand together. Of several common names, or serial numbers, the last counts, and an empty one not at all. */
+function certified(attributes: Attributes): Uint8Array {
+  const sets = CERTIFIED.flatMap((type) => {
+    const texts = attributes.get(type) ?? []
+    const isSingle = type === COMMON_NAME || type === SERIAL_NUMBER
+    const counted = isSingle ? texts.slice(-1).filter((text) => text !== '') : texts
+    const oid = der(OBJECT_IDENTIFIER, Buffer.from(type, 'hex'))
+    const pairs = counted.map((text) => sequence(oid, stringOf(text)))
+    return pairs.length === 0 ? [] : [setOf(...pairs.sort(Buffer.compare))]
+  })
+  return sequence(...sets)
+}
+
+/** A PrintableString (X.680, 41.4), where it can be one. */
+const stringOf = (text: string): Buffer =>
+  /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text) ? der(0x13, Buffer.from(text, 'latin1')) : utf8String(text)
 
 function altNameOf(attributes: Element): Uint8Array | undefined {
   for (const attribute of children(attributes.content)) {
