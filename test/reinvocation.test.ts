@@ -3,8 +3,11 @@
  * Kubernetes v1.37.1 did: the webhooks in the order in which it called them for one create.
  */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject, KubeObject } from '../src/api/object.ts'
 import { liveRuntime } from '../src/base/live-runtime.ts'
@@ -41,6 +44,9 @@ const server = createServer({ cert: serving.cert, key: serving.key }, async (req
   )
 })
 
+const folder = mkdtempSync(join(tmpdir(), 'skiff-reinvocation-'))
+const auditLog = join(folder, 'audit.log')
+
 let cluster: Cluster
 async function ask(method: string, path: string, object?: Json): Promise<number> {
   return (await cluster.client.raw(method, path, object as JsonObject)).status
@@ -66,7 +72,18 @@ before(async () => {
       ],
     },
   }
-  cluster = await startCluster({ storage: 'memory', components: ['apiserver'], crds: [widgets as never] })
+  const auditPolicyFile = join(folder, 'policy.yaml')
+  const rules = '[{level: Request, resources: [{group: "", resources: [configmaps]}]}, {level: Metadata}]'
+  writeFileSync(
+    auditPolicyFile,
+    `apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: ${rules}`,
+  )
+  cluster = await startCluster({
+    storage: 'memory',
+    components: ['apiserver'],
+    crds: [widgets as never],
+    security: { auditPolicyFile, auditLogPath: auditLog },
+  })
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
   await ask('POST', '/api/v1/namespaces/default/serviceaccounts', account)
 })
@@ -74,6 +91,7 @@ after(async () => {
   await cluster?.stop()
   server.closeAllConnections()
   server.close()
+  rmSync(folder, { recursive: true })
 })
 
 const metadata = (name: string) => ({ name, labels: { x: '1' } })
@@ -160,6 +178,63 @@ for (const [at, [kind, of, called]] of cases.entries()) {
     assert.equal(calls, called)
   })
 }
+
+/** What is said of webhooks in the event of the creation. */
+function notesOf(name: string): Readonly<Record<string, unknown>> {
+  const events = readFileSync(auditLog, 'utf8').trimEnd().split('\n')
+  const created = events.map((line) => JSON.parse(line)).find((e) => e.verb === 'create' && e.objectRef?.name === name)
+  const notes: [string, string][] = Object.entries(created?.annotations ?? {})
+  return Object.fromEntries(
+    notes
+      .filter(([key]) => key.includes('webhook.admission.k8s.io/'))
+      .map(([key, value]) => [key.replace('.webhook.admission.k8s.io/round_', ' '), value.replaceAll('"', '')]),
+  )
+}
+
+test('the audit tells of each call whether it changed the object, by which patch only where it tells the object, and who was passed by', async () => {
+  hooks = { a: ifNeeded(nothing), b: never(equal) }
+  const { port } = server.address() as AddressInfo
+  const caBundle = Buffer.from(ca.cert).toString('base64')
+  const resources = ['configmaps', 'secrets']
+  const webhook = (name: string, reinvocationPolicy: string, url = `https://127.0.0.1:${port}/${name}`) => ({
+    name: `${name}.example.com`,
+    clientConfig: { url, caBundle },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    ...(reinvocationPolicy === '' ? {} : { reinvocationPolicy }),
+  })
+  const nowhere = 'https://127.0.0.1:1/'
+  const path = '/apis/admissionregistration.k8s.io/v1'
+  const made = (kind: string, webhooks: readonly object[]) =>
+    ({ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'm' }, webhooks }) as unknown as Json
+  const mutating = [webhook('a', 'IfNeeded'), webhook('x', 'Never', nowhere), webhook('b', 'Never')]
+  await ask('POST', `${path}/mutatingwebhookconfigurations`, made('MutatingWebhookConfiguration', mutating))
+  const validating = made('ValidatingWebhookConfiguration', [webhook('y', '', nowhere)])
+  await ask('POST', `${path}/validatingwebhookconfigurations`, validating)
+  for (const kind of ['ConfigMap', 'Secret'])
+    await ask('POST', `/api/v1/namespaces/default/${kind.toLowerCase()}s`, {
+      apiVersion: 'v1',
+      kind,
+      metadata: metadata(`audited-${kind.toLowerCase()}`),
+    })
+  for (const kind of ['mutating', 'validating']) await ask('DELETE', `${path}/${kind}webhookconfigurations/m`)
+  const said = {
+    'mutation 0_index_0': '{configuration:m,webhook:a.example.com,mutated:false}',
+    'mutation 0_index_1': '{configuration:m,webhook:x.example.com,mutated:false}',
+    'failed-open.mutation 0_index_1': 'x.example.com',
+    'mutation 0_index_2': '{configuration:m,webhook:b.example.com,mutated:true}',
+    'mutation 1_index_0': '{configuration:m,webhook:a.example.com,mutated:false}',
+    'failed-open.validating 0_index_0': 'y.example.com',
+  }
+  assert.deepEqual(notesOf('audited-secret'), said)
+  assert.deepEqual(notesOf('audited-configmap'), {
+    ...said,
+    'patch 0_index_2':
+      '{configuration:m,webhook:b.example.com,patch:[{op:replace,path:/metadata/labels/x,value:1}],patchType:JSONPatch}',
+  })
+})
 
 test('a list that was sent empty is forgotten once a webhook changed the object: it makes no generation', async () => {
   hooks = { a: never(label('a')) }

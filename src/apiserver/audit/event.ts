@@ -46,7 +46,7 @@ const NOTHING_YET: AuditRecord = { annotations: {} }
 
 const MAX_USER_AGENT = 1024
 
-const atLeastRequest = (level: AuditLevel): boolean => level === 'Request' || level === 'RequestResponse'
+export const atLeastRequest = (level: AuditLevel): boolean => level === 'Request' || level === 'RequestResponse'
 
 /** An answer as events tell it. A Status is told in full whatever the level: it is what became of the request. */
 export function answeredWith(response: ApiResponse, { level }: AuditVerdict): Answered {

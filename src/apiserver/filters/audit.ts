@@ -14,6 +14,7 @@ import {
   type Answered,
   type Audited,
   answeredWith,
+  atLeastRequest,
   auditedRequest,
   createEventWriter,
   type EventWriter,
@@ -91,7 +92,8 @@ export function audit(runtime: Runtime, policy: AuditPolicy, backends: readonly 
     counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
     const id = request.auditId ?? random.passingUuid()
-    const record: AuditRecord = { id, annotations: { ...served.proof } }
+    const tellsBodies = atLeastRequest(verdict.level)
+    const record: AuditRecord = { id, annotations: { ...served.proof }, tellsBodies }
     served.audit = record
     const audited: AuditedRequest = { asked: auditedRequest(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>

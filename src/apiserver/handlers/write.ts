@@ -94,8 +94,9 @@ export function admissionAttributes(
     ...(options.charges === undefined ? {} : { charges: options.charges }),
     ...(options.fresh === undefined ? {} : { fresh: options.fresh }),
     warn: (message) => warnings.push(message),
-    annotate: (key, value) => {
-      if (served?.audit !== undefined) served.audit.annotations[key] = value
+    annotate: (key, value, ofBody = false) => {
+      const audit = served?.audit
+      if (audit !== undefined && (!ofBody || audit.tellsBodies === true)) audit.annotations[key] = value
     },
     waited: (ms) => {
       if (served !== undefined) served.webhookMs += ms

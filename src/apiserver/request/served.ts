@@ -43,4 +43,6 @@ export interface AuditRecord {
   /** What is no object and was asked all the same: a patch, options of a delete. */
   requestBody?: Json
   readonly annotations: Record<string, string>
+  /** Its events tell what was sent: the level is Request or more. */
+  readonly tellsBodies?: boolean
 }

@@ -10,6 +10,7 @@ import { sameJson } from '../../../api/same.ts'
 import { withoutGivenEmpty } from '../../../api/schema/canonical.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
+import { jsonText } from '../../../api/values/json.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
@@ -30,10 +31,13 @@ import { applyWebhookPatch, reasonOf } from './json-patch.ts'
 import { configuresAdmission, type Matcher, matchingRow, selectsObject, webhookMatcher } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
+/** Of what webhooks did, in audit events. */
+const NOTE = 'webhook.admission.k8s.io'
 
 type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 
 interface Webhook {
+  readonly configuration: string
   /** Tells webhooks apart that have one name. */
   readonly id: string
   readonly name: string
@@ -52,6 +56,7 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
     if (now === seen) return compiled
     compiled = reads.list<WebhookConfiguration>(GROUP, resource).flatMap((configuration) =>
       (configuration.webhooks ?? []).map((spec, i) => ({
+        configuration: configuration.metadata.name ?? '',
         id: `${configuration.metadata.uid}/${i}/${spec.name}`,
         name: spec.name,
         spec,
@@ -144,12 +149,14 @@ const isReadOnly = ({ spec }: Webhook) => spec.sideEffects === 'None' || spec.si
 /** Counted where there was no answer. */
 const UNREACHABLE = 503
 
+/** @param turn names the call in notes of the audit, `round_0_index_3` */
 async function ask(
   { runtime, host, caller, metrics, type }: Asker,
   { hook, row }: Matched,
   attributes: AdmissionAttributes,
-  mayPatch: boolean,
+  turn: string,
 ) {
+  const mayPatch = type === 'admit'
   if (attributes.dryRun && !isReadOnly(hook))
     throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`)
   const uid = runtime.random.uuid()
@@ -171,7 +178,7 @@ async function ask(
     if (error instanceof StatusError) throw error
     if (isIgnored) {
       metrics.failedOpen(call)
-      attributes.annotate?.(`failed-open.webhook.admission.k8s.io/${hook.name}`, hook.name)
+      attributes.annotate?.(`failed-open.${mayPatch ? 'mutation' : 'validating'}.${NOTE}/${turn}`, hook.name)
       return undefined
     }
     throw internalError(new Error(`failed calling webhook ${JSON.stringify(hook.name)}: ${(error as Error).message}`))
@@ -224,11 +231,17 @@ async function mutateAll(
   const runs = runsOf(again, 'webhooks', attributes.object)
   let current = attributes
   let hasKind = again?.isSecond === true
-  for (const hook of hooks) {
+  const round = again?.isSecond === true ? 1 : 0
+  for (const [at, hook] of hooks.entries()) {
     const [matched] = await matching([hook], current, reads, asker)
     if (matched === undefined) continue
     if (!mayRun(again, runs, hook.id)) continue
-    const asked = await waited(asker, attributes, () => ask(asker, matched, current, true))
+    const turn = `round_${round}_index_${at}`
+    const about = { configuration: hook.configuration, webhook: hook.name }
+    const noteMutation = (mutated: boolean) =>
+      attributes.annotate?.(`mutation.${NOTE}/${turn}`, JSON.stringify({ ...about, mutated }))
+    noteMutation(false)
+    const asked = await waited(asker, attributes, () => ask(asker, matched, current, turn))
     const ifNeeded = 'reinvocationPolicy' in hook.spec && hook.spec.reinvocationPolicy === 'IfNeeded'
     if (asked !== undefined) {
       const { answer, object } = asked
@@ -241,7 +254,12 @@ async function mutateAll(
         const gainsKind: boolean =
           !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.endpoint.row).gainsKind
         hasKind ||= gainsKind
-        if (isChanged || gainsKind) noteChange(again, runs)
+        if (isChanged || gainsKind) {
+          noteChange(again, runs)
+          noteMutation(true)
+          const note = { ...about, patch: answer.patch, patchType: 'JSONPatch' }
+          attributes.annotate?.(`patch.${NOTE}/${turn}`, jsonText(note), true)
+        }
       }
     }
     if (ifNeeded) ranReinvocable(runs, hook.id)
@@ -299,8 +317,8 @@ async function validateAll(asker: Asker, matched: readonly Matched[], attributes
   if (unfit !== undefined)
     throw badRequest(`admission webhook ${JSON.stringify(unfit.hook.name)} does not support dry run`)
   const outcomes = await Promise.allSettled(
-    matched.map(async (one) => {
-      const asked = await ask(asker, one, attributes, false)
+    matched.map(async (one, at) => {
+      const asked = await ask(asker, one, attributes, `round_0_index_${at}`)
       if (asked !== undefined && !asked.answer.allowed) throw denial(one.hook.name, asked.answer.status)
     }),
   )
