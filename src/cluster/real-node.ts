@@ -99,9 +99,9 @@ export async function takeDownLeftNodes(dataDir: string): Promise<boolean> {
   const directory = nodeDirectory(dataDir, nodeName(0))
   if (!existsSync(directory)) return others
   const { takeOverRecords } = await import('../kubelet/images/pull-records.ts')
-  takeOverRecords(directory, keptDirectory(realPath(dataDir), nodeName(0)))
   const { takeDownNode } = await import('../kubelet/machine/take-down-node.ts')
-  await awake(() => takeDownNode(liveRuntime(), directory))
+  const keep = () => takeOverRecords(directory, keptDirectory(realPath(dataDir), nodeName(0)))
+  await awake(() => takeDownNode(liveRuntime(), directory, keep))
   return true
 }
 

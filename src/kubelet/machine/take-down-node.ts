@@ -20,8 +20,11 @@ const MOST_ROUNDS = 5
 /** What was killed takes a moment to go. */
 const LOOK_AGAIN_MS = 200
 
-/** Ends everything of the node of this directory, whichever process began it. What is not there is passed over. @throws Error */
-export async function takeDownNode(runtime: Runtime, directory: string): Promise<void> {
+/**
+ * Ends everything of the node of this directory, whichever process began it. What is not there is passed over. `keep` takes out of the
+ * directory what is to outlive it; where that fails all else ends, and the directory stays. @throws Error
+ */
+export async function takeDownNode(runtime: Runtime, directory: string, keep = () => {}): Promise<void> {
   const record = readRecord(directory)
   if (record === undefined) return
   const { cluster, nodeName, endpoint, sandboxImage } = record
@@ -79,6 +82,7 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
   } finally {
     connection.close()
   }
+  await attempt(keep)
   if (failures.length > 0) throw new Error(`of the node something is left: ${failures.join('; ')}`)
   rmSync(directory, { recursive: true, force: true })
 }
