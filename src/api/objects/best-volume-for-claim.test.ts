@@ -43,6 +43,9 @@ test('why a named volume will not do', () => {
   assert.equal(mismatch(volume('a', '1Gi'), claim()), 'requested PV is too small')
   assert.equal(mismatch(volume('a', '2Gi', { storageClassName: 'x' }), claim()), 'storageClassName does not match')
   assert.equal(mismatch(volume('a', '2Gi'), claim()), undefined)
+  const { metadata, ...rest } = volume('a', '2Gi')
+  const going = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  assert.equal(mismatch(going, claim()), 'the volume is marked for deletion "a"')
 })
 
 test('what the controller bound it lets go of; what a user reserved stays reserved', () => {

@@ -29,6 +29,8 @@ export function isFor(volume: PersistentVolume, claim: PersistentVolumeClaim): b
 
 /** Why the volume that a claim names cannot be its own, in Kubernetes' words; undefined when it can. */
 export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
+  const { name, deletionTimestamp } = volume.metadata
+  if (deletionTimestamp !== undefined) return `the volume is marked for deletion ${JSON.stringify(name)}`
   if (compareQuantities(capacityOf(volume), requestOf(claim)) < 0) return 'requested PV is too small'
   if (classOf(volume) !== classOf(claim)) return 'storageClassName does not match'
   if (attributesClassOf(volume) !== attributesClassOf(claim)) return 'volumeAttributesClassName does not match'
@@ -68,7 +70,7 @@ export function bestMatch(
   const { selector } = claim.spec ?? {}
   let best: PersistentVolume | undefined
   for (const volume of volumes) {
-    if (volume.metadata.deletionTimestamp !== undefined || mismatch(volume, claim) !== undefined) continue
+    if (mismatch(volume, claim) !== undefined) continue
     if (node !== undefined && !reachesNode(volume, node)) continue
     if (claimRefOf(volume) !== undefined) {
       if (isFor(volume, claim)) return volume

@@ -52,3 +52,13 @@ test('hints follow trafficDistribution, for endpoints that are ready', () => {
   assert.equal(hints(''), undefined)
   assert.equal(hints('PreferSameZone', true, 'z', { 'service.kubernetes.io/topology-mode': 'Auto' }), undefined)
 })
+
+test('a pod that has no port of the service is an endpoint without ports', () => {
+  const { spec, ...rest } = service()
+  const named = { ...rest, spec: { ...(spec as object), ports: [{ name: 'p', port: 80, targetPort: 'none' }] } }
+  const groups = [...endpointsByPorts(named, [pod(true, false)], 'IPv4', () => 'z').values()]
+  assert.deepEqual(
+    groups.map(({ ports, endpoints }) => [ports, endpoints.length]),
+    [[[], 1]],
+  )
+})

@@ -1,6 +1,6 @@
 /** A pod as an endpoint of a service. */
 import type { Endpoint, Pod, Service } from '../../api/generated/types.ts'
-import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/service-pods-and-ports.ts'
+import { addressesOf, type EndpointPort, hostnameOf, portsOf } from '../endpoints/service-pods-and-ports.ts'
 import { isReady } from '../pods/pod.ts'
 import { trafficDistributionHints } from './traffic-distribution.ts'
 
@@ -9,18 +9,16 @@ export interface EndpointGroup {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** The service's endpoints of one address family, by the ports they have (JSON of the ports as the key). */
+/** The service's endpoints of one address family, by the ports they have (JSON of the ports as the key); one may have none of them. */
 export function endpointsByPorts(
   service: Service,
   pods: readonly Pod[],
   family: string,
   zoneOf: (node: string) => string | undefined,
 ): ReadonlyMap<string, EndpointGroup> {
-  const withoutPorts = isHeadless(service) && (service.spec?.ports ?? []).length === 0
   const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Endpoint[] }>()
   for (const pod of pods) {
     const ports = portsOf(service, pod)
-    if (ports.length === 0 && !withoutPorts) continue
     const addresses = addressesOf(pod).filter((address) => address.includes(':') === (family === 'IPv6'))
     if (addresses.length === 0) continue
     const key = portsKey(ports)

@@ -6,6 +6,7 @@ import { failedIndexesOf, podsToReplace } from './backoff-limit-per-index.ts'
 import { indexOf, parseIndexes, pendingIndexes } from './completion-indexes.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked, replacesOnlyFailed } from './job.ts'
 import { countsAsFailed } from './pod-failure-policy.ts'
+import { surplusPods } from './removal-order.ts'
 
 export interface JobProgress {
   readonly own: readonly Pod[]
@@ -78,17 +79,13 @@ export function freeIndexes(job: Job, count: number, progress: JobProgress): rea
   return pendingIndexes(count, taken, completions)
 }
 
-/** Active pods of an Indexed job whose index it no longer has, or has a pod for already. */
+/** Active pods of an Indexed job whose index it no longer has, or has another pod for that is further. */
 export function misplaced(job: Job, active: readonly KubeObject[]): readonly KubeObject[] {
   if (!isIndexed(job)) return []
   const completions: number = job.spec?.completions ?? 0
-  const seen = new Set<number>()
-  return active.filter((pod) => {
-    const index = indexOf(pod, completions)
-    if (index === undefined || seen.has(index)) return true
-    seen.add(index)
-    return false
-  })
+  return [...Map.groupBy(active, (pod) => indexOf(pod, completions))].flatMap(([index, pods]) =>
+    index === undefined ? pods : surplusPods(pods, pods.length - 1),
+  )
 }
 
 export function isJobComplete(job: Job, succeeded: number, active: number): boolean {

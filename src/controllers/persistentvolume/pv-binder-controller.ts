@@ -30,12 +30,12 @@ import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
+import { reclaimOf } from './reclaim-policy.ts'
 import { boundVolumeMetrics } from './volume-metrics.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const classesResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
-const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 /** As often everything is looked at again. */
 const resyncMs = 15_000
 const lostVolume = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!'
@@ -90,6 +90,11 @@ export function createPvBinderController(context: ControllerContext): Controller
   async function setPhase(volume: PersistentVolume, phase: string): Promise<PersistentVolume> {
     if (volume.status?.phase === phase) return volume
     return writeVolume(volume, { ...volume, status: { ...volume.status, phase } }, 'status')
+  }
+  async function fail(volume: PersistentVolume, reason: string, message: string): Promise<void> {
+    if (volume.status?.phase === 'Failed') return
+    await writeVolume(volume, { ...volume, status: { ...volume.status, phase: 'Failed', message } }, 'status')
+    recorder.event(volume, 'Warning', reason, message)
   }
   async function setClaimStatus(claim: PersistentVolumeClaim, status: PersistentVolumeClaimStatus): Promise<boolean> {
     if (sameJson(status, claim.status)) return false
@@ -259,20 +264,9 @@ export function createPvBinderController(context: ControllerContext): Controller
 
   /** Only directories can be deleted without a driver, and only temporary ones. */
   async function reclaim(volume: PersistentVolume): Promise<void> {
-    const { persistentVolumeReclaimPolicy, hostPath } = volume.spec!
-    if (persistentVolumeReclaimPolicy !== 'Delete' || hostPath === undefined) return
-    if (volume.metadata.deletionTimestamp !== undefined) return
-    // What a provisioner outside has made is for it to delete.
-    const provisioner = volume.metadata.annotations?.[PROVISIONED_BY]
-    if (provisioner !== undefined && !provisioner.startsWith('kubernetes.io/')) return
-    if (!/^\/tmp\/.+/.test(hostPath.path)) {
-      const message = `host_path deleter only supports /tmp/.+ but received provided ${hostPath.path}`
-      if (volume.status?.phase === 'Failed') return
-      const status = { ...volume.status, phase: 'Failed', message }
-      await writeVolume(volume, { ...volume, status }, 'status')
-      recorder.event(volume, 'Warning', 'VolumeFailedDelete', message)
-      return
-    }
+    const reclaim = reclaimOf(volume)
+    if (reclaim.action === 'fail') return fail(volume, reclaim.reason, reclaim.message)
+    if (reclaim.action === 'none') return
     try {
       const { name = '', uid } = volume.metadata
       // Another turn may have deleted it, which the informer has not heard of yet.

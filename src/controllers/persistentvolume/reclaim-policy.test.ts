@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PersistentVolume } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
+import { reclaimOf } from './reclaim-policy.ts'
+
+const reclaimed = (persistentVolumeReclaimPolicy: string, source: Fields, annotations: Fields = {}) => {
+  const spec = { persistentVolumeReclaimPolicy, ...source }
+  const volume = { metadata: { name: 'v', annotations }, spec } as unknown as PersistentVolume
+  const reclaim = reclaimOf(volume)
+  return reclaim.action === 'fail' ? `${reclaim.reason}: ${reclaim.message}` : reclaim.action
+}
+const local = { local: { path: '/x' } }
+const nfs = { nfs: { server: 's', path: '/x' } }
+const csi = { csi: { driver: 'x.y', volumeHandle: 'h' } }
+const path = (of: string) => ({ hostPath: { path: of } })
+const by = (provisioner: string) => ({ 'pv.kubernetes.io/provisioned-by': provisioner })
+
+test('deleted is what Kubernetes can delete; what has a provisioner or driver is left to it; all else fails', () => {
+  const failed = 'VolumeFailedDelete: error getting deleter volume plugin for volume "v": '
+  assert.deepEqual(
+    [
+      reclaimed('Delete', path('/tmp/x')),
+      reclaimed('Delete', path('/tmp/')),
+      reclaimed('Delete', csi),
+      reclaimed('Delete', local, by('x.y/local')),
+      reclaimed('Delete', local, by('kubernetes.io/x')),
+      reclaimed('Delete', local),
+      reclaimed('Delete', nfs),
+      reclaimed('Retain', local),
+    ],
+    [
+      'delete',
+      'VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /tmp/',
+      'none',
+      'none',
+      `${failed}no volume plugin matched`,
+      `${failed}no volume plugin matched`,
+      `${failed}no deletable volume plugin matched`,
+      'none',
+    ],
+  )
+})
+
+test('only host paths and NFS can be recycled', () => {
+  const failed = 'VolumeFailedRecycle: No recycler plugin found for the volume!'
+  assert.deepEqual(
+    [path('/x'), nfs, csi, local].map((source) => reclaimed('Recycle', source)),
+    ['none', 'none', failed, failed],
+  )
+})
