@@ -33,6 +33,9 @@ test('a new node gets its pod, a tainted one loses it, a cordoned one keeps it; 
   await done(nodes.patch('kwok-1', 'merge', { spec: { unschedulable: true } }))
   assert.deepEqual(await placed(), ['kwok-1', 'kwok-2'])
   await done(nodes.delete('kwok-2'))
+  const counted = async () => (await done(sets.get('d')))['status'].desiredNumberScheduled
+  await runtime.advance(5000)
+  assert.equal(await counted(), 2, 'that a node has gone is not looked at')
   // Until the pod collection is sure that the node will not come back.
   await runtime.advance(90_000)
   assert.deepEqual(await placed(), ['kwok-1'])

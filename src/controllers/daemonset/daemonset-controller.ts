@@ -161,7 +161,8 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     if (sameJson(old.metadata.labels, node.metadata.labels) && sameJson(old.spec?.taints, node.spec?.taints)) return
     for (const set of sets.store.list()) if (!sameJson(placementOn(set, old), placementOn(set, node))) enqueue(set)
   }
-  function nodeCameOrWent(node: Node): void {
+  /** That a node has gone is not looked at: its pods' end is. */
+  function nodeCame(node: Node): void {
     for (const set of sets.store.list()) if (placementOn(set, node).runs) enqueue(set)
   }
 
@@ -169,7 +170,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     name: 'daemon-set-controller',
     async start() {
       watchSetsOfPods({ kind: 'DaemonSet', sets, pods, queue, expectations, selects })
-      nodes.addHandlers({ added: nodeCameOrWent, updated: nodeUpdated, deleted: nodeCameOrWent })
+      nodes.addHandlers({ added: nodeCame, updated: nodeUpdated })
       await Promise.all([sets, pods, nodes, revisionInformer].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
