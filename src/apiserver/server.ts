@@ -205,6 +205,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     scheme,
     registry,
     admission,
+    loopback: host.loopback,
     authorizer: host.authorizer,
     collectsGarbage: options.collectsGarbage !== false,
     minRequestSeconds: options.minRequestSeconds ?? MIN_REQUEST_SECONDS,

@@ -5,7 +5,7 @@
 
 import type { ProtobufDecoder } from '../../api/codec/body-source.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiResponse, Handler, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
@@ -45,6 +45,8 @@ export interface ServerContext {
   readonly scheme: Scheme
   readonly registry: Registry
   readonly admission: AdmissionChain
+  /** The whole server, for what it asks of itself. */
+  readonly loopback: Handler
   readonly authorizer: Authorizer
   readonly collectsGarbage: boolean
   /** A watch over a wire that says nothing of its end is ended after so many seconds, up to twice as many, so that clients spread. */
