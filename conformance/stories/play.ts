@@ -47,8 +47,10 @@ export async function playStory(playing: Playing): Promise<PlayedStory> {
     for (const object of items)
       if (resource.namespaced || isNamedAfter(ns, object)) objects.push({ resource: resource.resource, object })
   }
+  // How long its cleaning takes is no part of it.
+  const timeouts = [...scene.timeouts]
   if (playing.isShared) await clean(scene, story)
-  return { ns, writes, objects, notes: scene.notes, timeouts: scene.timeouts }
+  return { ns, writes, objects, notes: scene.notes, timeouts }
 }
 
 /** Of the story's namespace, or of what is named after it. */
@@ -80,7 +82,8 @@ async function clean(scene: PlayedScene, story: Story): Promise<void> {
   for (const { metadata } of await scene.list('pods'))
     if (metadata.finalizers !== undefined)
       await scene.patch('pods', metadata.name, { metadata: { finalizers: null } }).catch(() => {})
-  await scene.del('namespaces', scene.ns)
+  // It may have gone by itself.
+  await scene.del('namespaces', scene.ns).catch(() => {})
   if (story.nodes !== undefined) await scene.removeNodes()
   await scene.until('pods gone', async () => {
     for (const { metadata } of await scene.list('pods'))

@@ -29,8 +29,9 @@ that \`conformance/stories/differing.json\` names:
 
 ${knownDifferences.map(({ story, why }) => `- ${story.split('|').join(', ')}: ${why}`).join('\n')}
 
-KWOK's part is played by stages here, the user's requests take 20 ms and the components' 3; of a story that differs six seeds are tried, since uids and small delays decide
-which of equal pods is chosen, and whether a component has seen what it wrote by the time it is answered (watches are 0, 2 or 5 ms late).
+KWOK's part is played by stages here, the user's requests take 20 ms and the components' 3; of a story that differs twelve seeds are tried, since uids and small delays decide
+which of equal pods is chosen, and whether a component has seen what it wrote by the time it is answered (watches are 0, 2 or 5 ms late); the later six
+begin at another moment of the 15 s after which all claims are looked at.
 
 \`npm run conformance -- stories record --kubeconfig FILE --audit-log FILE --times 2\` plays them to any cluster with KWOK's nodes (\`conformance/stories/main.ts\`
 says what it must be like), \`… stories ask\` compares another cluster with what is recorded, \`… stories play --story PATTERN\` this checkout.`

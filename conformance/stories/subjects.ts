@@ -7,8 +7,10 @@ import { autoscalingPaceStories } from './subjects/autoscaling-pace.ts'
 import { autoscalingSourcesStories } from './subjects/autoscaling-sources.ts'
 import { batchesStories } from './subjects/batches.ts'
 import { claimBindingStories } from './subjects/claim-binding.ts'
+import { claimTurnsStories } from './subjects/claim-turns.ts'
 import { claimsStories } from './subjects/claims.ts'
 import { clusterRulesStories } from './subjects/cluster-rules.ts'
+import { clusterTurnsStories } from './subjects/cluster-turns.ts'
 import { collectionStories } from './subjects/collection.ts'
 import { collectionTurnsStories } from './subjects/collection-turns.ts'
 import { countingStories } from './subjects/counting.ts'
@@ -22,12 +24,16 @@ import { deviceRulesStories } from './subjects/device-rules.ts'
 import { devicesStories } from './subjects/devices.ts'
 import { disruptionStories } from './subjects/disruption.ts'
 import { endingsStories } from './subjects/endings.ts'
+import { endpointTurnsStories } from './subjects/endpoint-turns.ts'
 import { identityStories } from './subjects/identity.ts'
 import { jobLivesStories } from './subjects/job-lives.ts'
 import { jobRulesStories } from './subjects/job-rules.ts'
+import { jobTurnsStories } from './subjects/job-turns.ts'
 import { jobsStories } from './subjects/jobs.ts'
 import { metricsStories } from './subjects/metrics.ts'
+import { midwayStories } from './subjects/midway.ts'
 import { nodeLivesStories } from './subjects/node-lives.ts'
+import { nodeTurnsStories } from './subjects/node-turns.ts'
 import { nodesStories } from './subjects/nodes.ts'
 import { placementStories } from './subjects/placement.ts'
 import { policiesStories } from './subjects/policies.ts'
@@ -36,6 +42,7 @@ import { replicasetsStories } from './subjects/replicasets.ts'
 import { rolloutsStories } from './subjects/rollouts.ts'
 import { schedulingStories } from './subjects/scheduling.ts'
 import { schedulingChoicesStories } from './subjects/scheduling-choices.ts'
+import { schedulingTurnsStories } from './subjects/scheduling-turns.ts'
 import { schedulingWaitsStories } from './subjects/scheduling-waits.ts'
 import { sequencesStories } from './subjects/sequences.ts'
 import { serviceEndpointsStories } from './subjects/service-endpoints.ts'
@@ -96,4 +103,11 @@ export const subjects: Readonly<Record<string, Readonly<Record<string, Story>>>>
   'cluster-rules': clusterRulesStories,
   'job-lives': jobLivesStories,
   'autoscaling-sources': autoscalingSourcesStories,
+  midway: midwayStories,
+  'endpoint-turns': endpointTurnsStories,
+  'claim-turns': claimTurnsStories,
+  'job-turns': jobTurnsStories,
+  'cluster-turns': clusterTurnsStories,
+  'scheduling-turns': schedulingTurnsStories,
+  'node-turns': nodeTurnsStories,
 }

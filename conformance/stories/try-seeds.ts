@@ -8,7 +8,7 @@ import type { Recorded } from './recordings.ts'
 import { playSimulated } from './simulated.ts'
 import type { Story } from './story.ts'
 
-export const SEEDS = 6
+export const SEEDS = 12
 
 export interface Judgement {
   /** Of the seed that differs least. */
