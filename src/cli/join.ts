@@ -44,9 +44,13 @@ export async function joinCluster(server: string | undefined, options: JoinOptio
       `${directory.path} is of the node ${before}: leave --node-name out, or give ${nodeName} a --data-dir of its own`,
     )
   const found = hasJoined ? undefined : await meet(server, options, nodeName)
-  const release = hold(directory)
+  const release = hold(directory, 'a node')
   process.on('exit', release)
-  if (found !== undefined) write(bootstrap, bootstrapKubeconfig(found.cluster, found.token), 0o600)
+  if (found !== undefined) {
+    write(bootstrap, bootstrapKubeconfig(found.cluster, found.token), 0o600)
+    // Whatever comes of it: the next join is given a token again.
+    process.on('exit', () => rmSync(bootstrap, { force: true }))
+  }
   await runComponentCommand('kubelet', [
     ...['--kubeconfig', kubeconfig, '--cert-dir', directory.pki, '--rotate-certificates'],
     ...(found === undefined ? [] : ['--bootstrap-kubeconfig', bootstrap]),

@@ -110,7 +110,7 @@ export function writeState(directory: ClusterDirectory, state: ClusterState): vo
  * Makes the directory this process's own; returns the function that lets it go.
  * @throws StartError when another process holds it, or it cannot be written
  */
-export function hold(directory: ClusterDirectory): () => void {
+export function hold(directory: ClusterDirectory, what: 'a cluster' | 'a node' = 'a cluster'): () => void {
   try {
     makeDirectory(directory.path)
     for (;;) {
@@ -121,7 +121,7 @@ export function hold(directory: ClusterDirectory): () => void {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
       const pid = holder(directory)
-      if (pid !== undefined) throw new StartError(`a cluster already runs in ${directory.path}: pid ${pid}`)
+      if (pid !== undefined) throw new StartError(`${what} already runs in ${directory.path}: pid ${pid}`)
       rmSync(directory.pid, { force: true })
     }
     forgetMigrationWithoutStore(directory)

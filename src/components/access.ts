@@ -105,6 +105,10 @@ export function complaints({ runtime, say }: Pick<ComponentProcess, 'runtime' | 
 /** What no waiting mends. */
 const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_)/
 
+/** Whether the request failed since the server's certificate is not one of the authority that was given. */
+export const isUntrusted = (error: unknown): boolean =>
+  WRONG_CERTIFICATE.test(String((error as NodeJS.ErrnoException | undefined)?.code ?? ''))
+
 /** Resolves when the API server answers and believes the credentials. @throws Error for a certificate that is not to be trusted */
 export async function untilAnswered(
   { transport, server }: KubeconfigTransport,
@@ -123,8 +127,7 @@ export async function untilAnswered(
       else if (status === 403) return
       else complain(`the API server ${server} answers ${status}; trying again`)
     } catch (error) {
-      const code = String((error as NodeJS.ErrnoException).code ?? '')
-      if (WRONG_CERTIFICATE.test(code))
+      if (isUntrusted(error))
         throw new Error(`the certificate of ${server} is not to be trusted: ${messageOf(error)}`, { cause: error })
       complain(`the API server ${server} does not answer: ${messageOf(error)}; trying again`)
     }

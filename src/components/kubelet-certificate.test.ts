@@ -21,7 +21,7 @@ function folder(): { readonly path: string } & Disposable {
 
 const wanted = (directory: string) => ({ purpose: 'client' as const, nodeName: 'n1', directory })
 
-type Answer = 'sign' | 'deny' | 'pend' | 'approve' | 'delete' | 'fall silent'
+type Answer = 'sign' | 'deny' | 'pend' | 'approve' | 'delete' | 'fall silent' | 'forget' | 'be another'
 
 /** An API server that signs every request for ten days, or does with it as `answer` says, which may be changed. */
 function signing(runtime: ReturnType<typeof simulatedRuntime>, answer: Answer = 'sign') {
@@ -40,6 +40,9 @@ function signing(runtime: ReturnType<typeof simulatedRuntime>, answer: Answer = 
       const parts = certificateRequestParts(request?.spec?.request ?? '')
       assert.ok(request && parts)
       if (state.answer === 'delete') throw new StatusError(404, 'NotFound', 'gone')
+      if (state.answer === 'forget') throw new StatusError(401, 'Unauthorized', 'Unauthorized')
+      if (state.answer === 'be another')
+        throw Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
       if (state.answer === 'fall silent') throw new Error('connect ECONNREFUSED')
       if (state.answer === 'pend') return request
       if (state.answer === 'approve')
@@ -125,6 +128,31 @@ test('a request that is denied ends the asking in the words of its condition', a
   const { client } = signing(runtime, 'deny')
   const asking = obtainCertificate(runtime, client, wanted(at.path), new AbortController().signal)
   await assert.rejects(runtime.complete(asking), /is Denied: not you/)
+})
+
+test('a server that forgets the token, or whose place another has taken, ends the asking with what that is; one that is away does not', async () => {
+  for (const [answer, line] of [
+    [
+      'forget',
+      /^the API server does not know any more .*: a bootstrap token that has been deleted or has expired .*skiff token create makes another$/,
+    ],
+    [
+      'be another',
+      /^the API server's certificate is not to be trusted: self-signed certificate; another server may have taken its place/,
+    ],
+  ] as const) {
+    using at = folder()
+    const runtime = simulatedRuntime(1)
+    const { client, state } = signing(runtime, 'fall silent')
+    const stop = new AbortController()
+    const asking = obtainCertificate(runtime, client, wanted(at.path), stop.signal)
+    asking.catch(() => {})
+    await runtime.advance(20_000)
+    assert.ok(state.looks > 3)
+    state.answer = answer
+    await runtime.advance(10_000)
+    await assert.rejects(Promise.race([asking, Promise.resolve()]), ({ message }: Error) => line.test(message))
+  }
 })
 
 /** A server's certificate that is kept in `directory`, with what it says and shows. */

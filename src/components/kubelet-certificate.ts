@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { CertificateSigningRequest } from '../api/generated/types.ts'
-import { isNotFound } from '../api/status.ts'
+import { isNotFound, isUnauthorized } from '../api/status.ts'
 import { type Clock, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -18,6 +18,7 @@ import { statusOf } from '../client/response.ts'
 import { certificateRequest, type KeyAndCertificate } from '../cluster/certificate.ts'
 import { makeDirectory } from '../cluster/make-directory.ts'
 import { write } from '../cluster/pki.ts'
+import { isUntrusted } from './access.ts'
 
 export interface KubeletCertificate {
   readonly purpose: 'client' | 'serving'
@@ -107,7 +108,7 @@ export async function obtainCertificate(
     hosts: hosts.toSorted((a, b) => Math.sign(isIP(a)) - Math.sign(isIP(b))),
   })
   const requests = client.resource<CertificateSigningRequest>(REQUESTS)
-  const { metadata } = await requests.create({
+  const made = requests.create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: isAskedForOnce
@@ -118,6 +119,9 @@ export async function obtainCertificate(
       signerName: signer,
       usages: ['digital signature', usage],
     },
+  })
+  const { metadata } = await made.catch((cause: unknown) => {
+    throw credentialsRefused(cause) ?? cause
   })
   const name = metadata.name ?? ''
   const until = runtime.machineClock.monotonic() + PATIENCE_MS
@@ -145,6 +149,14 @@ export async function obtainCertificate(
   }
 }
 
+const credentialsRefused = (cause: unknown): Error | undefined =>
+  isUnauthorized(cause)
+    ? new Error(
+        "the API server does not know any more who asks for the node's certificate (401 Unauthorized): a bootstrap token that has been deleted or has expired gives none; skiff token create makes another",
+        { cause },
+      )
+    : undefined
+
 /** An API server that does not answer for a while is no reason to ask for another certificate. */
 async function look(
   name: string,
@@ -154,8 +166,14 @@ async function look(
     return await get()
   } catch (cause) {
     if (isNotFound(cause)) throw new Error(`the request ${name} for the node's certificate was deleted`, { cause })
+    if (isUntrusted(cause))
+      throw new Error(
+        `the API server's certificate is not to be trusted: ${messageOf(cause)}; another server may have taken its place while the request ${name} waited`,
+        { cause },
+      )
     const status = statusOf(cause)
-    if (status !== undefined && (status.code ?? 0) < 500 && status.code !== 429) throw cause
+    if (status !== undefined && (status.code ?? 0) < 500 && status.code !== 429)
+      throw credentialsRefused(cause) ?? cause
     return {}
   }
 }
