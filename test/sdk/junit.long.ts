@@ -17,7 +17,7 @@ test('sdk/junit passes its tests', async () => {
     cpSync(at('sdk/junit'), folder, { recursive: true, filter: (path) => !path.startsWith(at('sdk/junit/target')) })
     const env = { ...process.env, SKIFF_BIN: at('bin/skiff.js') }
     const ended = await run('mvn', ['-B', 'test'], { cwd: folder, env, maxBuffer: 64 << 20 }).catch((error) => error)
-    assert.match(ended.stdout, /Tests run: 9, Failures: 0, Errors: 0, Skipped: 0/, `${ended.stdout}${ended.stderr}`)
+    assert.match(ended.stdout, /Tests run: 11, Failures: 0, Errors: 0, Skipped: 0/, `${ended.stdout}${ended.stderr}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -141,11 +141,24 @@ impl Cluster {
         &self.kubeconfig
     }
 
-    /// A client with the administrator's rights.
+    /// A client with the administrator's rights. As kube's own it tells no user agent, so that a fault `by` a name is not for it.
     pub async fn client(&self) -> Result<kube::Client> {
+        self.client_with(None).await
+    }
+
+    /// The same with a user agent, by whose first word faults know it.
+    pub async fn client_named(&self, user_agent: &str) -> Result<kube::Client> {
+        self.client_with(Some(user_agent)).await
+    }
+
+    async fn client_with(&self, user_agent: Option<&str>) -> Result<kube::Client> {
         let failed = |error: &dyn std::fmt::Display| Error(format!("{}: {error}", self.kubeconfig.display()));
         let read = Kubeconfig::read_from(&self.kubeconfig).map_err(|error| failed(&error))?;
-        let config = kube::Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.map_err(|error| failed(&error))?;
+        let mut config = kube::Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.map_err(|error| failed(&error))?;
+        if let Some(name) = user_agent {
+            let value = name.parse().map_err(|_| Error(format!("a user agent that cannot be sent: {name:?}")))?;
+            config.headers.push(("user-agent".parse().expect("a header's name"), value));
+        }
         kube::Client::try_from(config).map_err(|error| failed(&error))
     }
 

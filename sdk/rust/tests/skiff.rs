@@ -76,9 +76,22 @@ async fn things_go_wrong_on_purpose_and_the_same_again() -> Tested {
     assert_eq!(added.faults[1], FaultCount { fault: "watch drop 5%".into(), met: 0, struck: 0 });
     let refused = cluster.faults().add(&["watch lose 5%"]).await.expect_err("there is no such fault");
     assert!(refused.to_string().contains("is none of drop, expire, reorder, delay"), "{refused}");
+    cluster.faults().set(None, &["refuse 500 100% on create by my-operator"]).await?;
+    assert_eq!(made(cluster.client().await?, "by-kubes-own").await, None);
+    assert_eq!(made(cluster.client_named("my-operator/1.0").await?, "by-name").await, Some(500));
+    assert!(cluster.client_named("two\nlines").await.err().expect("it cannot be sent").to_string().contains("cannot be sent"));
     assert!(cluster.faults().clear().await?.faults.is_empty());
     assert_eq!(cluster.faults().status().await?.seed, 7);
     Ok(())
+}
+
+/// The code of what a create is refused with.
+async fn made(client: kube::Client, name: &str) -> Option<u16> {
+    let config = serde_json::from_value(json!({ "metadata": { "name": name } })).expect("a ConfigMap");
+    match Api::<ConfigMap>::namespaced(client, "default").create(&PostParams::default(), &config).await {
+        Err(kube::Error::Api(status)) => Some(status.code),
+        _ => None,
+    }
 }
 
 /// What a client is answered.

@@ -7,7 +7,7 @@ import java.io.File;
 import java.util.HashMap;
 import java.util.Map;
 
-/** One cluster: that of a {@link Server}, or a fork. Closing it ends it, and its client. */
+/** One cluster: that of a {@link Server}, or a fork. Closing it ends it, and its client; closing it again does nothing. */
 public final class Cluster implements AutoCloseable {
   private final Server server;
   private final String name;
@@ -16,6 +16,7 @@ public final class Cluster implements AutoCloseable {
   private final ManualClock clock = new ManualClock(this);
   private final Faults faults = new Faults(this);
   private KubernetesClient client;
+  private boolean closed;
 
   Cluster(Server server, Map<String, Object> told) {
     this.server = server;
@@ -68,6 +69,10 @@ public final class Cluster implements AutoCloseable {
 
   @Override
   public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     if (client != null) {
       client.close();
       client = null;

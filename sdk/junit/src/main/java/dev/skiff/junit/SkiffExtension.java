@@ -3,11 +3,13 @@ package dev.skiff.junit;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
 
 /** What {@link Skiff} brings along: a server for all classes that ask for the same, a fork for each test. */
 public final class SkiffExtension implements ParameterResolver {
@@ -29,9 +31,19 @@ public final class SkiffExtension implements ParameterResolver {
   }
 
   private static Server server(ExtensionContext context) {
-    Skiff asked = context.getRequiredTestClass().getAnnotation(Skiff.class);
-    List<String> arguments = asked == null ? Server.arguments(new Server.Options()) : Server.arguments(options(asked));
+    List<String> arguments = Server.arguments(asked(context.getRequiredTestClass()).map(SkiffExtension::options).orElseGet(Server.Options::new));
     return context.getRoot().getStore(NAMESPACE).getOrComputeIfAbsent(arguments, key -> new Shared(new Server(arguments)), Shared.class).server;
+  }
+
+  /** Of the class, or of an annotation of its own; for a nested class otherwise of the one around it. */
+  private static Optional<Skiff> asked(Class<?> test) {
+    for (Class<?> at = test; at != null; at = at.getEnclosingClass()) {
+      Optional<Skiff> found = AnnotationSupport.findAnnotation(at, Skiff.class);
+      if (found.isPresent()) {
+        return found;
+      }
+    }
+    return Optional.empty();
   }
 
   private static Server.Options options(Skiff asked) {

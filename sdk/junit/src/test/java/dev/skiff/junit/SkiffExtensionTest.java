@@ -20,6 +20,8 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -67,6 +70,7 @@ class SkiffExtensionTest {
     Cluster other = cluster.fork();
     other.client().configMaps().inNamespace("default").withName("mine").delete();
     assertEquals("mine", client.configMaps().inNamespace("default").withName("mine").get().getMetadata().getName());
+    other.close();
     other.close();
     assertTrue(assertThrows(SkiffException.class, () -> other.clock().now()).getMessage().contains("there is no cluster fork-"));
   }
@@ -185,6 +189,31 @@ class SkiffExtensionTest {
       Thread.sleep(50);
     }
     assertFalse(Files.exists(there));
+  }
+
+  @Nested
+  class Within {
+    @Test
+    void aNestedClassHasWhatTheOneAroundItAsksFor(Cluster cluster) {
+      cluster.clock().advance(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
+  void anAnnotationOfTheUsersMayStandForIt() {
+    EngineTestKit.engine("junit-jupiter").selectors(selectClass(ByAnotherName.class)).execute().testEvents().assertStatistics(seen -> seen.failed(0).succeeded(1));
+  }
+
+  @Retention(RetentionPolicy.RUNTIME)
+  @Skiff(manualClock = true)
+  @interface OperatorTest {}
+
+  @OperatorTest
+  static class ByAnotherName {
+    @Test
+    void timeIsMoved(Cluster cluster) {
+      cluster.clock().advance(Duration.ofSeconds(1));
+    }
   }
 
   /** Run by the test of what a failed test tells; by its name not found by the runner. */
