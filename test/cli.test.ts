@@ -20,12 +20,17 @@ interface Ended {
   readonly err: string
 }
 
-function start(...args: string[]): {
+const start = (...args: string[]) => startWith('ignore', ...args)
+
+function startWith(
+  input: 'ignore' | 'pipe',
+  ...args: string[]
+): {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   said(text: string): Promise<void>
 } {
-  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [bin, ...args], { stdio: [input, 'pipe', 'pipe'] })
   let out = ''
   let err = ''
   const heard = new Set<() => void>()
@@ -284,6 +289,18 @@ test('with all components: plain progress lines, a Ready node, its own debug por
   assert.match(out, /^2 nodes, simulated: pods run no real containers$/m)
   assert.ok(!out.includes('\r'), 'no terminal, no rewriting of lines')
   assert.equal(err, '')
+})
+
+test('test-server answers behind a Ctrl-C of the terminal, which is for the tests that started it, and ends by SIGTERM', async (t) => {
+  const { child, ended, said } = startWith('pipe', 'test-server', '--components', 'apiserver')
+  t.after(() => child.kill('SIGKILL'))
+  await said('"ready"')
+  child.kill('SIGINT')
+  child.stdin?.write('{"id": 1, "method": "report"}\n')
+  await said('"id":1,"result"')
+  child.kill('SIGTERM')
+  const { code, err } = await ended
+  assert.equal(code, 0, err)
 })
 
 test('a second signal ends it at once, though a request is still under way', async () => {

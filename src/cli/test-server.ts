@@ -134,14 +134,19 @@ export async function testServer(options: TestServerOptions): Promise<void> {
     ...(options.components === undefined ? {} : { components: options.components }),
     ...(options.from === undefined ? {} : { from: options.from }),
   }
+  // Ctrl-C reaches all of the terminal's processes: the tests, which it ends, may still ask for reports, and their end is this one's.
+  if (!process.stdin.isTTY) process.on('SIGINT', () => undefined)
   try {
     const cluster = await startCluster(clusterOptions)
     try {
       say({ ready: add(FIRST, cluster) })
-      const stop = () => process.stdin.destroy()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+      const lines = createInterface({ input: process.stdin })
+      // Behind a destroyed input the lines would never end.
+      const stop = () => lines.close()
+      process.once('SIGTERM', stop)
+      if (process.stdin.isTTY) process.once('SIGINT', stop)
       const running = new Set<Promise<void>>()
-      for await (const line of createInterface({ input: process.stdin })) {
+      for await (const line of lines) {
         if (line.trim() === '') continue
         const one = take(line, answer, say).finally(() => running.delete(one))
         running.add(one)
