@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from kubernetes import client
@@ -45,6 +46,7 @@ def test_each_test_has_a_cluster_of_its_own(skiff):
             client.CoreV1Api(theirs).delete_namespaced_config_map("mine", "default")
         assert core.read_namespaced_config_map("mine", "default").metadata.name == "mine"
         other.end()
+        other.end()
         with pytest.raises(SkiffError, match="there is no cluster fork-"):
             other.clock.now()
 
@@ -84,9 +86,21 @@ def test_things_go_wrong_on_purpose_and_the_same_again(skiff):
     assert skiff.faults.status()["seed"] == 7
 
 
-def test_what_cannot_start_says_why():
-    with pytest.raises(SkiffError, match="missing.yaml"):
-        Server(crds=["missing.yaml"])
+@pytest.mark.parametrize("crds", [["missing.yaml"], "missing.yaml", Path("missing.yaml")])
+def test_what_cannot_start_says_why(crds):
+    with pytest.raises(SkiffError, match="open missing.yaml: no such file"):
+        Server(crds=crds)
+
+
+def test_a_script_may_write_lines_of_its_own_and_what_does_not_answer_is_named(tmp_path, monkeypatch):
+    script = tmp_path / "skiff"
+    script.write_text("#!/bin/sh\necho hello\nexec sleep 600\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("SKIFF_BIN", str(script))
+    monkeypatch.setattr("skiff_pytest.START_SECONDS", 0.5)
+    monkeypatch.setattr("skiff_pytest.END_SECONDS", 0.1)
+    with pytest.raises(SkiffError, match="skiff was not ready within 0.5 s"):
+        Server()
 
 
 @pytest.fixture
@@ -134,6 +148,36 @@ def test_a_failed_test_tells_what_happened(pytester):
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*Pod default/sad*", "*POST /api/v1/namespaces/default/pods*201*"])
+
+
+def test_what_a_fixture_did_is_told_when_it_fails(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        from kubernetes import client
+
+        @pytest.fixture
+        def broken(skiff):
+            with skiff.api_client() as api:
+                client.CoreV1Api(api).create_namespaced_config_map("default", {"metadata": {"name": "begun"}})
+            raise RuntimeError("it breaks")
+
+        def test_with_it(broken):
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ConfigMap default/begun*"])
+
+
+def test_after_ctrl_c_skiff_is_there_until_the_tests_have_ended(tmp_path):
+    program = (
+        "import os, signal\nfrom skiff_pytest import Server\nwith Server() as s:\n  try:\n    os.killpg(0, signal.SIGINT)\n"
+        "    signal.pause()\n  except KeyboardInterrupt:\n    fork = s.cluster.fork()\n    fork.end()\n    print('told', bool(s.cluster.report()))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, start_new_session=True)
+    assert ended.stdout == "told True\n", ended.stderr
 
 
 def test_nothing_is_left_when_the_tests_are_killed(tmp_path):

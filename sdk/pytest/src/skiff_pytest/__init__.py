@@ -7,14 +7,17 @@ import os
 import shutil
 import subprocess
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, TimeoutError as Unanswered
 from pathlib import Path
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence, Union
 
 __all__ = ["Clock", "Cluster", "Faults", "Server", "SkiffError"]
 
 START_SECONDS = 60
 CALL_SECONDS = 120
+END_SECONDS = 10
+# How long these take is what the test asks for.
+MOVES = ("advance", "advanceTo", "runUntilIdle")
 
 
 class SkiffError(Exception):
@@ -37,6 +40,14 @@ def _command() -> Sequence[str]:
     raise SkiffError(
         "skiff is not found: set SKIFF_BIN to its executable, put it on PATH, or install it in the npm project that the tests run in"
     )
+
+
+Named = Union[str, "os.PathLike[str]"]
+
+
+def _each(given: Union[Named, Iterable[Named]]) -> Sequence[str]:
+    """A single text or path is a list of one, not of its letters."""
+    return [os.fspath(one) for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
 
 
 class Clock:
@@ -96,6 +107,7 @@ class Cluster:
         self.name = name
         self.url = url
         self.kubeconfig = kubeconfig
+        self._ended = False
         self.clock = Clock(self)
         self.faults = Faults(self)
 
@@ -107,7 +119,10 @@ class Cluster:
         return Cluster(self._server, **self._call("fork", ttl=ttl, wait=wait))
 
     def end(self) -> None:
-        self._call("end")
+        """Ended again, nothing happens."""
+        if not self._ended:
+            self._ended = True
+            self._call("end")
 
     def report(self, namespace: Optional[str] = None) -> str:
         """Objects that have changed since the fork, their Events, and the last 50 requests, as text."""
@@ -120,6 +135,13 @@ class Cluster:
         return config.new_client_from_config(config_file=self.kubeconfig)
 
 
+def _answer(waiting: Future, seconds: Optional[int], otherwise: str) -> Any:
+    try:
+        return waiting.result(seconds)
+    except Unanswered:
+        raise SkiffError(f"{otherwise} within {seconds} s") from None
+
+
 class Server:
     """One process of skiff with one cluster, to be forked. It ends with `close`, or with this process, however that ends."""
 
@@ -127,23 +149,23 @@ class Server:
         self,
         clock: str = "real",
         nodes: int = 1,
-        components: Optional[Iterable[str]] = None,
-        crds: Iterable[str] = (),
-        objects: Iterable[str] = (),
-        snapshot: Optional[str] = None,
-        faults: Iterable[str] = (),
+        components: Union[str, Iterable[str], None] = None,
+        crds: Union[Named, Iterable[Named]] = (),
+        objects: Union[Named, Iterable[Named]] = (),
+        snapshot: Optional[Named] = None,
+        faults: Union[str, Iterable[str]] = (),
         seed: Optional[int] = None,
     ) -> None:
         arguments = ["test-server", "--clock", clock, "--nodes", str(nodes)]
         if components is not None:
-            arguments += ["--components", ",".join(components)]
-        for path in crds:
-            arguments += ["--crds", str(path)]
-        for path in objects:
-            arguments += ["--objects", str(path)]
+            arguments += ["--components", ",".join(_each(components))]
+        for path in _each(crds):
+            arguments += ["--crds", path]
+        for path in _each(objects):
+            arguments += ["--objects", path]
         if snapshot is not None:
             arguments += ["--from", str(snapshot)]
-        for fault in faults:
+        for fault in _each(faults):
             arguments += ["--fault", fault]
         if seed is not None:
             arguments += ["--seed", str(seed)]
@@ -165,7 +187,7 @@ class Server:
         self._errors.start()
         self._listener.start()
         try:
-            self.cluster = Cluster(self, **self._ready.result(START_SECONDS))
+            self.cluster = Cluster(self, **_answer(self._ready, START_SECONDS, "skiff was not ready"))
         except BaseException:
             self.close()
             raise
@@ -184,12 +206,12 @@ class Server:
             except BrokenPipeError:
                 pass
         try:
-            process.wait(10)
+            process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        self._listener.join(10)
-        self._errors.join(10)
+        self._listener.join(END_SECONDS)
+        self._errors.join(END_SECONDS)
         for pipe in (process.stdout, process.stderr):
             if pipe:
                 pipe.close()
@@ -203,7 +225,10 @@ class Server:
     def _listen(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
-            told = json.loads(line)
+            try:
+                told = json.loads(line)
+            except ValueError:  # SKIFF_BIN may be a script that writes a line of its own
+                continue
             if "ready" in told:
                 self._ready.set_result(told["ready"])
                 continue
@@ -215,7 +240,7 @@ class Server:
                 waiting.set_exception(SkiffError(told["error"]))
             else:
                 waiting.set_result(told["result"])
-        self._errors.join(10)
+        self._errors.join(END_SECONDS)
         ended = SkiffError("skiff has ended: " + ("".join(self._said).strip() or "without a word"))
         if not self._ready.done():
             self._ready.set_exception(ended)
@@ -238,4 +263,4 @@ class Server:
             except (BrokenPipeError, ValueError):
                 del self._waiting[call]
                 raise SkiffError("skiff has ended") from None
-        return waiting.result(CALL_SECONDS)
+        return _answer(waiting, None if method in MOVES else CALL_SECONDS, f"skiff did not answer {method}")

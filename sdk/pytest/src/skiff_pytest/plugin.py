@@ -22,10 +22,14 @@ def skiff_server(skiff_options: dict[str, Any]) -> Iterator[Server]:
         yield server
 
 
+_CLUSTER = pytest.StashKey[Cluster]()
+
+
 @pytest.fixture
-def skiff(skiff_server: Server) -> Iterator[Cluster]:
-    """A cluster of the test's own. When the test fails, what happened in it is printed."""
+def skiff(skiff_server: Server, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A cluster of the test's own. When the test or a fixture before it fails, what happened in it is printed."""
     fork = skiff_server.cluster.fork()
+    request.node.stash[_CLUSTER] = fork
     try:
         yield fork
     finally:
@@ -35,8 +39,8 @@ def skiff(skiff_server: Server) -> Iterator[Cluster]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Any:
     report = yield
-    cluster = getattr(item, "funcargs", {}).get("skiff")
-    if report.when == "call" and report.failed and isinstance(cluster, Cluster):
+    cluster = item.stash.get(_CLUSTER, None)
+    if report.when in ("setup", "call") and report.failed and cluster is not None:
         try:
             report.sections.append(("skiff", cluster.report()))
         except Exception as error:  # the report of a failure must not hide it
