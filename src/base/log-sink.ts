@@ -4,10 +4,11 @@
  * lost and counted, never thrown: what runs is worth more than what is said about it. The next line that can be written again
  * follows one that tells how many were lost, and why.
  */
-import { mkdirSync, openSync, writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, formatMicroTime, type Timer } from './clock.ts'
 import { isNoRoom, messageOf } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface LogSink {
   write(line: string): void
@@ -25,7 +26,7 @@ export interface LogSystem {
 
 const system: LogSystem = {
   open(path) {
-    mkdirSync(dirname(path), { recursive: true })
+    makeDirectory(dirname(path), 0o777)
     return openSync(path, 'a', 0o600)
   },
   write: (fd, bytes) => writeSync(fd, bytes),

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
-import { makeDirectory } from '../cluster/make-directory.ts'
 import { progressOn } from './progress.ts'
 import type { Report, UpOptions } from './up.ts'
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import { StartError } from './errors.ts'
-import { makeDirectory } from './make-directory.ts'
 
 export interface ClusterDirectory {
   readonly path: string

@@ -1,5 +1,4 @@
 /** Images of a running cluster's node: those it has, and those put there from a file, without a registry. */
-import { join } from 'node:path'
 import type { Node } from '../api/generated/types.ts'
 import { type Clock, sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { messageOf } from '../base/errors.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import { StartError } from './errors.ts'
-import { makeDirectory } from './make-directory.ts'
 import { write } from './pki.ts'
 
 type Named = { readonly name: string }

@@ -57,6 +57,12 @@ test('the next start uses the same keys', () => {
   assert.deepEqual(second, first)
 })
 
+test('a directory for keys that cannot be made is an error, also below /proc, where Node would try for ever', {
+  skip: process.platform === 'linux' ? false : 'only Linux has /proc',
+}, () => {
+  assert.throws(() => loadPki(simulatedRuntime(1), '/proc/nowhere/pki', '127.0.0.1', []), { code: 'ENOENT' })
+})
+
 test('certificates are renewed before they end, and when the server gets another address', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)

@@ -3,10 +3,11 @@
  * next ones, renewed when they come near their end. Directory mode 0700, keys 0600.
  */
 import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { getOrInsertComputed } from '../base/get-or-insert.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
   type CertificateRequest,
@@ -71,7 +72,7 @@ export function loadPki(
   addresses: readonly string[],
   { latest = runtime.clock.now, certificateDays = CERTIFICATE_DAYS }: CertificateTimes = {},
 ): Pki {
-  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (directory !== undefined) makeDirectory(directory)
   const authority = (file: string, commonName: string, pathLength?: number) =>
     pair(latest, directory, file, undefined, { days: 1 }, () =>
       issue(runtime, {

@@ -1,11 +1,12 @@
 /** The lmdb driver: the engine's tables in one LMDB environment, written in groups (group-commit.ts). */
 
-import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { syncDirectory } from '../../base/sync-directory.ts'
 import { corrupt, NoRoomError, StoreError } from '../storage.ts'
@@ -56,7 +57,7 @@ export function openLmdbTables(
   options: LmdbOptions = {},
 ): Tables {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeDirectory(dir)
   } catch (error) {
     throw new StoreError(`cannot make the store's directory ${dir}: ${messageOf(error)}`, { cause: error })
   }
