@@ -109,9 +109,9 @@ export async function gavePlainHttp(
 /** What is wrong with the head of an answer. */
 function malformed(code: string, packet: Uint8Array): string {
   const [line = ''] = Buffer.from(packet).toString('latin1').split(/\r?\n/)
-  const [, length] = /^content-length:[ \t]*(.*?)[ \t]*$/im.exec(Buffer.from(packet).toString('latin1')) ?? []
+  const [, length] = /^content-length:(.*)$/im.exec(Buffer.from(packet).toString('latin1')) ?? []
   if (code === 'HPE_INVALID_CONTENT_LENGTH' && length !== undefined)
-    return `bad Content-Length ${JSON.stringify(length)}`
+    return `bad Content-Length ${JSON.stringify(length.trim())}`
   const at = line.indexOf(' ')
   if (at < 0) return `malformed HTTP response ${JSON.stringify(line)}`
   const [status = ''] = line.slice(at).trimStart().split(' ')

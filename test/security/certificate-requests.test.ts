@@ -70,6 +70,14 @@ test('what is certified of a subject stands as Kubernetes writes it; a uid that 
   assert.deepEqual(readings(asked)?.believed, ['jane', 'ops', 'dev_1'])
 })
 
+test('a request for a great many organizations holds nothing up', () => {
+  const most = 120_000
+  const asked = der(0x30, Buffer.concat(Array.from({ length: most }, () => group(utf8String('ops')))))
+  const began = performance.now()
+  assert.equal(certificateRequestParts(requestOf(asked))?.organizations.length, most)
+  assert.ok(performance.now() - began < 8000)
+})
+
 const twofold: Readonly<Record<string, readonly [subject: Der, read: readonly string[] | undefined]>> = {
   'of two names the one is a controller’s': [
     sequence(ofNodes, name('system:kube-controller-manager'), me),

@@ -4,6 +4,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { der, sequence, set as setOf, utf8String } from '../../base/der.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { pemBlocks } from './pem.ts'
 
 export interface CertificateSubject {
@@ -162,7 +163,7 @@ function attributesOf(name: Element): Attributes | undefined {
       if (!CERTIFIED.includes(type)) continue
       const text = STRINGS[value.tag]?.(Buffer.from(value.content))
       if (text === undefined) return undefined
-      found.set(type, [...(found.get(type) ?? []), text])
+      getOrInsertComputed(found, type, () => []).push(text)
     }
   }
   return found
@@ -176,7 +177,7 @@ function certified(attributes: Attributes): Uint8Array {
     const counted = isSingle ? texts.slice(-1).filter((text) => text !== '') : texts
     const oid = der(OBJECT_IDENTIFIER, Buffer.from(type, 'hex'))
     const pairs = counted.map((text) => sequence(oid, stringOf(text)))
-    return pairs.length === 0 ? [] : [setOf(...pairs.sort(Buffer.compare))]
+    return pairs.length === 0 ? [] : [setOf(Buffer.concat(pairs.sort(Buffer.compare)))]
   })
   return sequence(...sets)
 }

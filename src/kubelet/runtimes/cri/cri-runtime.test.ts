@@ -449,6 +449,10 @@ test('a probe of what speaks neither HTTP nor TLS says so', async (t) => {
   )
   said = 'HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc'
   assert.match(await outputOf({}), /HTTP\/1\.x transport connection broken: bad Content-Length "-3"$/)
+  said = `HTTP/1.1 200 OK\r\nContent-Length: a${' '.repeat(60_000)}b\r\n\r\n`
+  const began = performance.now()
+  assert.match(await outputOf({}), /bad Content-Length "a {60000}b"$/)
+  assert.ok(performance.now() - began < 4000, 'a long one is told of at once')
 })
 
 test('a hook by HTTP of a pod without an address of its own, in the node’s network, must name its host', async () => {
