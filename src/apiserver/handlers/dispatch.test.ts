@@ -14,6 +14,7 @@ test('what follows from a path is found out once, until a row of its own group c
   const rowOf = (group: string): ResourceRow => ({ ...pods, group, resource: 'widgets', kind: 'Widget' })
   let asked = 0
   const context = {
+    runtime: {},
     scheme,
     endpointOf(row: ResourceRow) {
       asked++

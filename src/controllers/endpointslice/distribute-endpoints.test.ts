@@ -55,13 +55,14 @@ test('what is new fills a slice that has room, and nothing else is written', () 
   assert.equal(update[0]?.metadata.name, 's-1')
 })
 
-test('pods whose target port has another number stand in a slice of their own, and those without it in none', () => {
+test('pods whose target port has another number stand in a slice of their own, and those without it in one without ports', () => {
   const { create } = plan([], [pod(1), pod(2, 9090), pod(3, null)])
   assert.deepEqual(
-    create.map((slice) => [slice.ports[0]?.port, slice.endpoints.length]),
+    create.map((slice) => [slice.ports?.[0]?.port, slice.endpoints.length]),
     [
       [8080, 1],
       [9090, 1],
+      [undefined, 1],
     ],
   )
 })
