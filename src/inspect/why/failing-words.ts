@@ -9,9 +9,12 @@ const SURELY_FAILS =
 /** `no errors found`, `0 errors so far`, `without any failure`, `has not failed`. */
 const NONE =
   /(\b(no|zero|without|not|never)|n't|(?<![\d.,])0) +((any|an?|known|new|recent|further|more|other) +)?(errors?|fail(ed|ing|ures?)?|time-?outs?|timed out|denied|forbidden|refused|invalid|unreachable|exceeded|unable)\b/gi
-/** `errors: 0`, `failed=0`, `"error":null`, `err=<nil>`. */
+/**
+ * `errors: 0`, `failed=0`, `"error":null`, `err=<nil>`: a value that is the whole of its field. `failed: 0/3 are there`, `err: nil pointer`
+ * and `error: [] is no list` begin like it and are failures.
+ */
 const COUNT_OF_NONE =
-  /\b(err|errors?|failures?|failed|time-?outs?)["']? ?[:=] ?(0(?![\d.,]*\d)|none\b|false\b|null\b|<?nil\b>?|""|''|\[\]|\{\})/gi
+  /\b(err|errors?|failures?|failed|time-?outs?)\\?["']? ?[:=] ?(0(m?s|m|h)?|none|false|null|<nil>|nil|""|''|\\"\\"|\[\]|\{\})(?=[ \t]*($|[;)}\]"'\\]|,(?!\d)|\.(?:\s|$))|[ \t]+\\?"?[A-Za-z][\w./-]{0,62}\\?"?=)/gim
 /** `NoErrors`, as a reason. */
 const REASON_OF_NONE = /\b(No|Not|Non)(Error|Fail)[a-z]*/g
 

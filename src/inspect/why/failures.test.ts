@@ -52,6 +52,7 @@ for (const condition of [
   ['VpcReady', 'False', 'Deleting', 'waiting for the network to go; 0 errors so far'],
   ['Ready', 'Unknown', 'New', 'has not been looked at yet: no error'],
   ['VpcReady', 'False', 'Waiting', 'waiting for subnets (errors: 0)'],
+  ['VpcReady', 'False', 'Waiting', 'subnets: 2, errors: 0. They go'],
   ['VpcReady', 'False', 'Deleting', 'waiting until the route is not found'],
   ['NoErrors', 'True', 'AsExpected', 'everything is well'],
   ['NotDegraded', 'True', 'AsExpected', 'everything is well'],
@@ -68,6 +69,8 @@ for (const condition of [
   ['VpcReady', 'False', 'DeletionFailed', '10 errors: the network has dependencies'],
   ['NotDegraded', 'False', 'Broken', 'the disk is lost'],
   ['RunReady', 'False', 'Broken', 'an error, and no errors before it'],
+  ['VpcReady', 'False', 'Deleting', 'scheduling failed: 0/3 nodes are there'],
+  ['VpcReady', 'False', 'Deleting', 'error: none of the replicas answered'],
   ['Ready', 'Unknown', 'Lost', 'no error is known, but the server is unreachable'],
   ['Ready', 'False', 'Waiting', 'on its way'],
 ])

@@ -48,6 +48,29 @@ test('a field for an error that says there is none is no failure', () => {
   for (const none of ['"error":null', '"errors":0', '"err":""', 'error=<nil>', 'err=nil', "error: ''", 'errors=[]'])
     assert.equal(found(line(1, `Widget shop/w deleting ${none}`)), undefined, none)
   assert.notEqual(found(line(1, 'Widget shop/w deleting "error":"gone"')), undefined)
+  for (const none of [
+    'err=nil reconcileID=7',
+    'error=<nil> "pod"="a"',
+    '\\"error\\":null}',
+    'error: none, done',
+    'errors=0; done',
+  ])
+    assert.equal(found(line(1, `Widget shop/w deleting ${none}`)), undefined, none)
+  for (const failure of [
+    'scheduling failed: 0/3 nodes are available',
+    'failed: no 3 nodes are there',
+    'error: none of the replicas answered',
+    'err: nil pointer dereference',
+    'error: 0x80070005',
+    'failed: 0 of 3 replicas confirmed',
+    'failed: false credentials',
+    'error: [] is not a list',
+    'error: "" is not a valid bucket',
+    'error: null: not an object',
+    'failed: 0.5 of it',
+    'failed: 0,5 of it',
+  ])
+    assert.notEqual(found(line(1, `Widget shop/w ${failure}`)), undefined, failure)
 })
 
 test('names are no patterns', () => {
