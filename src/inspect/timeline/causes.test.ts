@@ -319,21 +319,37 @@ test('users may be named as what every object of JavaScript has', () => {
   assert.deepEqual(told, ['1 <- begins known', '2 <- begins known', '3 <- begins known'])
 })
 
-test('a claim goes by the pod whose name it has, as claims of StatefulSets and ephemeral volumes do, and else by the last one', () => {
+test('a claim goes by the pod that it is of, as claims of StatefulSets and ephemeral volumes do, and else by the last one since its mark', () => {
   const controller = 'system:serviceaccount:kube-system:pvc-protection-controller'
-  const held = { finalizers: ['kubernetes.io/pvc-protection'] }
+  const finalizers = ['kubernetes.io/pvc-protection']
+  const ownedBy = (name: string) => ({ finalizers, ownerReferences: [{ ...owner(name), kind: 'Pod' }] })
   const claim = (name: string) => ({ resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', name })
   const pod = (name: string) => ({ resource: 'pods', kind: 'Pod', name, user: KUBELET, before: marked() })
-  const names = ['data-db-0', 'data-db-1', 'job-x-scratch', 'shared']
-  const given = [
-    ...names.map((name) => ({ ...claim(name), before: held, after: marked(held) })),
-    ...['db-1', 'db-0', 'job-x', 'last'].map(pod),
-    ...names.map((name) => ({ ...claim(name), user: controller, verb: 'update', before: marked(held) })),
+  /** Of each claim the pod that it went by. */
+  function podsOf(claims: readonly (readonly [name: string, held: Holds])[], pods: string[], past: string[] = []) {
+    const given = [
+      ...past.map(pod),
+      ...claims.map(([name, held]) => ({ ...claim(name), before: held, after: marked(held) })),
+      ...pods.map(pod),
+      ...claims.map(([name, held]) => ({ ...claim(name), user: controller, verb: 'update', before: marked(held) })),
+    ]
+    return causesOf(given)
+      .slice(-claims.length)
+      .map((line) => given[Number(/<- (\d+) inferred/.exec(line)?.[1]) - 1]?.name)
+  }
+  const held = { finalizers }
+  const claims: [string, Holds][] = [
+    ['data-db-0', held],
+    ['data-db-1', held],
+    ['job-x-scratch', ownedBy('job-x')],
+    ['shared', held],
   ]
-  assert.deepEqual(
-    causesOf(given)
-      .slice(-4)
-      .map((line) => line.replace(/^\S+ /, '')),
-    ['<- 6 inferred', '<- 5 inferred', '<- 7 inferred', '<- 8 inferred'],
-  )
+  assert.deepEqual(podsOf(claims, ['db-1', 'db-0', 'job-x', 'last']), ['db-0', 'db-1', 'job-x', 'last'])
+  // Of the same names there were pods before.
+  const past = ['db-0', 'db-1', 'job-x']
+  assert.deepEqual(podsOf(claims, ['x', 'last'], past), ['last', 'last', 'last', 'last'])
+  assert.deepEqual(podsOf([['web-data', held]], ['web', 'data', 'user']), ['user'])
+  assert.deepEqual(podsOf([['data-my-db-0', held]], ['my-db-0', 'db-0', '0', 'user']), ['my-db-0'])
+  // Nothing has used it since.
+  assert.deepEqual(podsOf([['data-db-0', held]], [], ['db-0']), ['data-db-0'])
 })

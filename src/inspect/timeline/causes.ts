@@ -203,11 +203,18 @@ const deletesInstances: Rule = (step, history) => {
   return mark && { step: mark, certainty: sureOf(step), why: 'the definition of its kind is deleted' }
 }
 
-/** The removed pod whose name a claim has in its own: those of StatefulSets end with it, those of ephemeral volumes begin with it. */
-function podOfClaim({ object: { namespace, name } }: Written, history: History): Written | undefined {
+/**
+ * The pod that went since and that a claim is of: its owner, as of a claim of an ephemeral volume, or the pod of a StatefulSet, with whose
+ * name and number the claim's ends. The start of a name tells nothing: `web-data` may be of any pod.
+ */
+function podOfClaim({ object: { namespace, name }, before }: Written, mark: Written, history: History) {
+  const isSince = (step: Written | undefined) =>
+    step !== undefined && step.after === undefined && step.revision > mark.revision
+  const owners = (before.ownerReferences ?? []).filter(({ kind }) => kind === 'Pod').map(({ uid }) => history.last(uid))
   const parts = name.split('-')
-  const within = parts.slice(1).flatMap((_, at) => [parts.slice(at + 1).join('-'), parts.slice(0, at + 1).join('-')])
-  return latest(within.map((pod) => history.removalOf(`/pods/${namespace}/${pod}`)))
+  const ends = /-\d+$/.test(name) ? parts.slice(1, -1).map((_, at) => parts.slice(at + 1).join('-')) : []
+  const ofSets = ends.map((pod) => history.removalOf(`/pods/${namespace}/${pod}`))
+  return latest(owners.filter(isSince)) ?? ofSets.find(isSince)
 }
 
 /** What a protection controller waits for. */
@@ -219,7 +226,7 @@ const endsUse =
     if (mark === undefined) return undefined
     const used =
       user === '/pods'
-        ? (podOfClaim(step, history) ?? history.lastRemoval(step.object.namespace, user))
+        ? (podOfClaim(step, mark, history) ?? history.lastRemoval(step.object.namespace, user))
         : history.lastRemoval(undefined, user)
     const isAfter = used !== undefined && used.revision > mark.revision
     return {
