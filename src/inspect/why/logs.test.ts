@@ -36,7 +36,28 @@ test('a line that tells another namespace is about another object, unless that i
     `{"level":"error","object":{"name":"w","namespace":"${namespace}"},"controller":"widget"}`
   assert.equal(found(line(1, failure('elsewhere'))), undefined)
   assert.equal(found(line(1, failure('shop'))), failure('shop'))
-  assert.equal(found(line(1, 'ERROR widget w failed namespace=elsewhere')), undefined)
+  for (const other of [
+    'ERROR failed widget=w namespace=elsewhere',
+    'ERROR failed namespace="elsewhere" uid=u-2 name="w" widget',
+    'ERROR widget failed resource_name="w" resource_namespace="elsewhere" resource_kind="Widget"',
+    'ERROR widget failed (name: w, namespace: elsewhere)',
+    'ERROR widget failed map[name:w namespace:elsewhere]',
+    'ERROR failed "request"="elsewhere/w" "controller"="widget"',
+    String.raw`{"level":"error","widget":"{\"name\":\"w\",\"namespace\":\"elsewhere\"}"}`,
+    String.raw`{"level":"error","widget":"{\"kind\":\"Widget\",\"namespace\":\"elsewhere\",\"name\":\"w\"}"}`,
+  ])
+    assert.equal(found(line(1, other)), undefined, other)
+  for (const own of [
+    'ERROR Widget w namespace: not found',
+    'ERROR failed widget=w namespace: not found',
+    'ERROR Widget w: secret missing in target namespace: backup',
+    'ERROR Widget w: lease namespace=kube-system failed',
+    'ERROR widget=w lease namespace=kube-system failed',
+    'ERROR Widget w: no {"name":"keys","namespace":"backup"}',
+    '{"level":"error","widget":{"name":"w"},"secret":{"name":"keys","namespace":"backup"}}',
+    'ERROR failed widget=w secret_namespace=backup',
+  ])
+    assert.equal(found(line(1, own)), own)
   const told = failureIn(linesOf(line(1, failure('widget-system'))), ref, AT, 'widget-system')?.text
   assert.equal(told, failure('widget-system'))
   // What is in no namespace may be made in any.

@@ -41,13 +41,48 @@ const ERROR =
 /** That another wrote the object first is tried again at once. */
 const CONFLICT = /object has been modified|please apply your changes|optimistic lock/i
 
-/** `"namespace":"a"`, `namespace=a`, `namespace: a`. */
-const NAMESPACE = /\bnamespace["']? ?[:=] ?["']?([a-z0-9](?:[a-z0-9-]{0,62}))/gi
+/**
+ * A field: `"name":"a"`, `\"name\":\"a\"`, `name=a`, `name:a`; `name: a` only where nothing follows, for `namespace: not found` is a sentence's.
+ */
+const FIELD =
+  /(?<![\w.-])\\?["']?([A-Za-z][\w.-]{0,62})(?:\\?["'] ?[:=] ?|[:=]|: (?=[^\s"'\\,;(){}[\]]{1,253}[ \t]*(?:[,;)}\]]|$)))(\\?["']?)([^\s"'\\,;(){}[\]]{1,253})\2/g
+/** What stands between fields of one object. */
+const BESIDE = /^[\s,;]{0,8}$/
+
+/** The namespaces that a line tells the object's own name with: in one field, or in fields that stand together. */
+function namespacesOfName(text: string, { name, kind, resource }: ObjectRef): readonly string[] {
+  const field = new RegExp(
+    `^(?:(?:${escaped(kind)}|${escaped(resource)}|object|resource|request)[._-]?)?(name(?:space)?)?$`,
+    'i',
+  )
+  const told: string[] = []
+  let beside: string[] = []
+  let isOwn = false
+  let end = 0
+  const close = () => {
+    if (isOwn) told.push(...beside)
+    beside = []
+    isOwn = false
+  }
+  for (const found of text.matchAll(FIELD)) {
+    const [whole, key = '', , value = ''] = found
+    if (!BESIDE.test(text.slice(end, found.index))) close()
+    end = found.index + whole.length
+    const part = field.exec(key)
+    if (part === null) continue
+    if (part[1]?.toLowerCase() === 'namespace') beside.push(value)
+    else if (value === name) isOwn = true
+    else if (value.endsWith(`/${name}`)) told.push(value.slice(0, -name.length - 1))
+  }
+  close()
+  return told
+}
 
 /**
  * The newest line about an object: where it tells of a failure, that is one; what came after a failure and does not is work that goes on.
  *
- * A line is about it that has its name as a word of its own, and its uid, namespace or kind; not where it tells another namespace.
+ * A line is about it that has its name as a word of its own, and its uid, namespace or kind; not where its fields tell the name
+ * with another namespace.
  *
  * @param ownNamespace of the controller, which its lines may tell as well
  */
@@ -61,9 +96,7 @@ export function newestAbout(
   const word = new RegExp(`(?<![a-z0-9-])${escaped(name)}(?![a-z0-9-])`)
   const others = [kind, namespace].filter((text) => text !== '').map((text) => text.toLowerCase())
   const isElsewhere = (text: string) =>
-    namespace !== '' &&
-    !text.includes(namespace) &&
-    [...text.matchAll(NAMESPACE)].some(([, told]) => told !== ownNamespace)
+    namespace !== '' && !text.includes(namespace) && namespacesOfName(text, ref).some((told) => told !== ownNamespace)
   const about = lines.filter(({ at, text }) => {
     // Clocks of seconds: a second of doubt.
     if (Number.isNaN(at) || at < since - 1000) return false
