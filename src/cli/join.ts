@@ -45,12 +45,12 @@ export async function joinCluster(server: string | undefined, options: JoinOptio
     )
   const found = hasJoined ? undefined : await meet(server, options, nodeName)
   const release = hold(directory, 'a node')
-  process.on('exit', release)
-  if (found !== undefined) {
-    write(bootstrap, bootstrapKubeconfig(found.cluster, found.token), 0o600)
-    // Whatever comes of it: the next join is given a token again.
-    process.on('exit', () => rmSync(bootstrap, { force: true }))
-  }
+  process.on('exit', () => {
+    // Whatever comes of it: the next join is given a token again. The directory is held until it is gone.
+    if (found !== undefined) rmSync(bootstrap, { force: true })
+    release()
+  })
+  if (found !== undefined) write(bootstrap, bootstrapKubeconfig(found.cluster, found.token), 0o600)
   await runComponentCommand('kubelet', [
     ...['--kubeconfig', kubeconfig, '--cert-dir', directory.pki, '--rotate-certificates'],
     ...(found === undefined ? [] : ['--bootstrap-kubeconfig', bootstrap]),

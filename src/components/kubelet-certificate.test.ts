@@ -145,7 +145,7 @@ test('a server that forgets the token, or whose place another has taken, ends th
     const runtime = simulatedRuntime(1)
     const { client, state } = signing(runtime, 'fall silent')
     const stop = new AbortController()
-    const asking = obtainCertificate(runtime, client, wanted(at.path), stop.signal)
+    const asking = obtainCertificate(runtime, client, { ...wanted(at.path), isBootstrap: true }, stop.signal)
     asking.catch(() => {})
     await runtime.advance(20_000)
     assert.ok(state.looks > 3)
@@ -219,6 +219,10 @@ test('one that nobody approves or signs, that is denied or deleted, is followed 
   state.answer = 'delete'
   await runtime.advance(60_000)
   assert.match(lines.at(-1) ?? '', /was deleted/)
+  state.answer = 'forget'
+  await runtime.advance(60_000)
+  // No bootstrap token has part in it.
+  assert.match(lines.at(-1) ?? '', /does not know any more who asks .* \(401 Unauthorized\); trying again$/)
   state.answer = 'sign'
   await runtime.advance(60_000)
   assert.equal(usableUntil(certificateFile(at.path, 'serving'), 'n1', runtime.clock) !== undefined, true)

@@ -28,6 +28,8 @@ export interface KubeletCertificate {
   readonly isAskedForOnce?: boolean
   /** Addresses and names of a serving one. */
   readonly hosts?: readonly string[]
+  /** The client speaks by a bootstrap kubeconfig, whose token does not last. */
+  readonly isBootstrap?: boolean
 }
 
 const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
@@ -97,7 +99,7 @@ export function keptPair(
 export async function obtainCertificate(
   runtime: Runtime,
   client: Client,
-  { purpose, nodeName, directory, hosts = [], isAskedForOnce = false }: KubeletCertificate,
+  { purpose, nodeName, directory, hosts = [], isAskedForOnce = false, isBootstrap = false }: KubeletCertificate,
   signal: AbortSignal,
 ): Promise<void> {
   const { signer, usage } = SIGNERS[purpose]
@@ -121,12 +123,12 @@ export async function obtainCertificate(
     },
   })
   const { metadata } = await made.catch((cause: unknown) => {
-    throw credentialsRefused(cause) ?? cause
+    throw credentialsRefused(cause, isBootstrap) ?? cause
   })
   const name = metadata.name ?? ''
   const until = runtime.machineClock.monotonic() + PATIENCE_MS
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LATER_LOOKS_MS)) {
-    const { status } = await look(name, () => requests.get(name))
+    const { status } = await look(name, isBootstrap, () => requests.get(name))
     const refused = status?.conditions?.find(({ type, status }) => type !== 'Approved' && status === 'True')
     if (refused !== undefined)
       throw new Error(`the request ${name} for the node's certificate is ${refused.type}: ${refused.message ?? ''}`)
@@ -149,17 +151,21 @@ export async function obtainCertificate(
   }
 }
 
-const credentialsRefused = (cause: unknown): Error | undefined =>
-  isUnauthorized(cause)
-    ? new Error(
-        "the API server does not know any more who asks for the node's certificate (401 Unauthorized): a bootstrap token that has been deleted or has expired gives none; skiff token create makes another",
-        { cause },
-      )
-    : undefined
+function credentialsRefused(cause: unknown, isBootstrap: boolean): Error | undefined {
+  if (!isUnauthorized(cause)) return undefined
+  const why = isBootstrap
+    ? ': a bootstrap token that has been deleted or has expired gives none; skiff token create makes another'
+    : ''
+  return new Error(
+    `the API server does not know any more who asks for the node's certificate (401 Unauthorized)${why}`,
+    { cause },
+  )
+}
 
 /** An API server that does not answer for a while is no reason to ask for another certificate. */
 async function look(
   name: string,
+  isBootstrap: boolean,
   get: () => Promise<CertificateSigningRequest>,
 ): Promise<Pick<CertificateSigningRequest, 'status'>> {
   try {
@@ -173,7 +179,7 @@ async function look(
       )
     const status = statusOf(cause)
     if (status !== undefined && (status.code ?? 0) < 500 && status.code !== 429)
-      throw credentialsRefused(cause) ?? cause
+      throw credentialsRefused(cause, isBootstrap) ?? cause
     return {}
   }
 }

@@ -199,7 +199,8 @@ async function bootstrap(
     say(`asking for a certificate of node ${nodeName}`)
     const client = createClient(runtime, access.transport, { userAgent: 'kubelet' })
     const isAskedForOnce = !flags.bool('rotate-certificates')
-    await obtainCertificate(runtime, client, { purpose: 'client', nodeName, directory, isAskedForOnce }, signal)
+    const wanted = { purpose: 'client', nodeName, directory, isAskedForOnce, isBootstrap: true } as const
+    await obtainCertificate(runtime, client, wanted, signal)
   } finally {
     access.transport.close()
   }
