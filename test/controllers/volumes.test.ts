@@ -189,3 +189,70 @@ test('a claim without a class is given the one that becomes the default, and one
   )
   await stop()
 })
+
+test('in-tree provisioners: a driver has taken their place, or their volumes are held until they are deleted', async () => {
+  const runtime = simulatedRuntime(1)
+  const { user, stop } = await startStage(runtime, { nodes: 0 })
+  const volumes = user.resource(resource('persistentvolumes'))
+  const claims = user.resource(resource('persistentvolumeclaims')).namespace(namespace)
+  const classes = user.resource({ group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const by = (provisioner: string) => ({ 'pv.kubernetes.io/provisioned-by': provisioner })
+  const asked = { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/gce-pd' }
+  const to = (driver: string) => ({ 'pv.kubernetes.io/migrated-to': driver })
+  const claim = (name: string, annotations: Fields, storageClassName = '') =>
+    claims.create({
+      metadata: { name, annotations },
+      spec: { ...spec, storageClassName, resources: { requests: { storage: '1Gi' } } },
+    } as unknown as KubeObject)
+  const volume = (name: string, annotations: Fields, persistentVolumeReclaimPolicy = 'Delete') =>
+    volumes.create({
+      metadata: { name, annotations },
+      spec: {
+        ...spec,
+        storageClassName: 'none',
+        persistentVolumeReclaimPolicy,
+        capacity: { storage: '1Gi' },
+        hostPath: { path: '/tmp/x' },
+        claimRef: { namespace, name: `of-${name}`, uid: '11111111-1111-1111-1111-111111111111' },
+      },
+    } as unknown as KubeObject)
+  await done(classes.create({ metadata: { name: 'ebs' }, provisioner: 'kubernetes.io/aws-ebs' } as never))
+  await done(volume('ebs', { ...by('kubernetes.io/aws-ebs'), ...to('other.test') }))
+  await done(volume('unknown', { ...by('kubernetes.io/x'), ...to('other.test') }))
+  await done(volume('retained', by('kubernetes.io/x'), 'Retain'))
+  await done(volume('path', by('kubernetes.io/host-path')))
+  await done(claim('asked', asked))
+  await done(claim('outside', { 'volume.kubernetes.io/storage-provisioner': 'x.y', ...to('other.test') }))
+  await done(claim('classed', {}, 'ebs'))
+  await runtime.advance(1000)
+  const protection = 'kubernetes.io/pv-protection'
+  assert.deepEqual(
+    (await done(volumes.list())).items.map(({ metadata, ...rest }) => {
+      const { phase, message } = rest['status'] as Fields
+      return [metadata.name, phase, message, metadata.annotations, metadata.finalizers]
+    }),
+    [
+      ['ebs', 'Released', undefined, { ...by('kubernetes.io/aws-ebs'), ...to('ebs.csi.aws.com') }, [protection]],
+      ['retained', 'Released', undefined, by('kubernetes.io/x'), [protection]],
+      [
+        'unknown',
+        'Failed',
+        'no volume plugin matched name: kubernetes.io/x',
+        by('kubernetes.io/x'),
+        [protection, 'kubernetes.io/pv-controller'],
+      ],
+    ],
+  )
+  const annotationsOf = async (name: string) => (await done(claims.get(name))).metadata.annotations
+  assert.deepEqual(await annotationsOf('asked'), { ...asked, ...to('pd.csi.storage.gke.io') })
+  assert.deepEqual(await annotationsOf('outside'), { 'volume.kubernetes.io/storage-provisioner': 'x.y' })
+  assert.deepEqual(await annotationsOf('classed'), {
+    'volume.beta.kubernetes.io/storage-provisioner': 'ebs.csi.aws.com',
+    'volume.kubernetes.io/storage-provisioner': 'ebs.csi.aws.com',
+  })
+  await done(volumes.patch('unknown', 'merge', { spec: { persistentVolumeReclaimPolicy: 'Retain' } } as never))
+  await runtime.advance(1000)
+  assert.deepEqual((await done(volumes.get('unknown'))).metadata.finalizers, [protection])
+  await stop()
+})

@@ -11,6 +11,7 @@ import type {
   StorageClass,
 } from '../../api/generated/types.ts'
 import { classOf } from '../../api/objects/best-volume-for-claim.ts'
+import { PROVISIONED_BY } from '../../api/objects/in-tree-volumes.ts'
 import { selectedNode } from '../../api/objects/volume-binding.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -37,7 +38,6 @@ const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const ASKED = 'volume.kubernetes.io/storage-provisioner'
-const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 const HOSTNAME = 'kubernetes.io/hostname'
 const WORKERS = 4
 

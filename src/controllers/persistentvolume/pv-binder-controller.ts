@@ -12,6 +12,14 @@ import type {
 } from '../../api/generated/types.ts'
 import { bestMatch, claimRefOf, classOf, isFor, mismatch } from '../../api/objects/best-volume-for-claim.ts'
 import { defaultStorageClassOf, namesClass, withClass } from '../../api/objects/default-class.ts'
+import {
+  claimWithDriver,
+  isInTree,
+  migratedTo,
+  volumeWithDriver,
+  withDeletionProtection,
+  withoutDeletionProtection,
+} from '../../api/objects/in-tree-volumes.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import {
   claimStatus,
@@ -42,6 +50,11 @@ const lostVolume = 'Bound claim has lost its PersistentVolume. Data on the volum
 const lostReference = 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!'
 const misbound = 'Two claims are bound to the same volume, this one is bound incorrectly'
 const nothingThere = 'no persistent volumes available for this claim and no storage class is set'
+
+const unprovisionable = (provisioner: string): string =>
+  provisioner === 'kubernetes.io/nfs'
+    ? 'no provisionable volume plugin matched'
+    : `no volume plugin matched name: ${provisioner}`
 
 export function createPvBinderController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -109,12 +122,13 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   async function syncClaim(key: string): Promise<void> {
-    const claim = claims.store.get(key)
-    if (claim === undefined) {
+    const known = claims.store.get(key)
+    if (known === undefined) {
       asking.delete(key)
       return ownWrites.forget(`claim ${key}`)
     }
-    if (ownWrites.isBehind(claimKey(claim), claim)) return
+    if (ownWrites.isBehind(claimKey(known), known)) return
+    const claim = await writeClaim(known, claimWithDriver(known))
     if (isBindCompleted(claim)) return syncBound(claim)
     return claim.spec?.volumeName ? syncNamed(claim) : syncUnbound(claim)
   }
@@ -171,14 +185,15 @@ export function createPvBinderController(context: ControllerContext): Controller
 
   /** Sets the annotations by which an external provisioner knows that it is to make a volume for the claim. */
   async function askProvisioner(claim: PersistentVolumeClaim, className: string): Promise<void> {
-    const provisioner: string | undefined = classes.store.get(className)?.provisioner
-    if (provisioner === undefined) {
+    const named: string | undefined = classes.store.get(className)?.provisioner
+    if (named === undefined) {
       const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
       recorder.event(claim, 'Warning', 'ProvisioningFailed', message)
       return
     }
-    if (provisioner.startsWith('kubernetes.io/')) {
-      recorder.event(claim, 'Warning', 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
+    const provisioner = migratedTo(named) ?? named
+    if (isInTree(provisioner)) {
+      recorder.event(claim, 'Warning', 'ProvisioningFailed', unprovisionable(provisioner))
       return
     }
     const key = objectKey(claim)
@@ -225,15 +240,19 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   async function syncVolume(name: string): Promise<void> {
-    const volume = volumeOf(name)
-    if (volume === undefined) return ownWrites.forget(volumeKey(name))
-    if (ownWrites.isBehind(volumeKey(name), volume)) return
+    const known = volumeOf(name)
+    if (known === undefined) return ownWrites.forget(volumeKey(name))
+    if (ownWrites.isBehind(volumeKey(name), known)) return
+    const ended = ['Released', 'Failed'].includes(known.status?.phase ?? '')
+    const driven = volumeWithDriver(known)
+    // What is being deleted by another turn is held no more.
+    const isGoing = ended && reclaimOf(driven).action === 'delete'
+    const volume = await writeVolume(known, isGoing ? driven : withDeletionProtection(driven))
     const reference = claimRefOf(volume)
     if (reference === undefined || !reference.uid) {
       await setPhase(volume, 'Available')
       return
     }
-    const ended = ['Released', 'Failed'].includes(volume.status?.phase ?? '')
     const claim = await claimOf(reference, ended)
     if (claim === undefined) {
       await reclaim(ended ? volume : await setPhase(volume, 'Released'))
@@ -271,7 +290,9 @@ export function createPvBinderController(context: ControllerContext): Controller
       const { name = '', uid } = volume.metadata
       // Another turn may have deleted it, which the informer has not heard of yet.
       const live = await volumeClient.get(name)
-      if (live.metadata.deletionTimestamp === undefined && live.metadata.uid === uid) await volumeClient.delete(name)
+      if (live.metadata.deletionTimestamp !== undefined || live.metadata.uid !== uid) return
+      await writeVolume(live, withoutDeletionProtection(live))
+      await volumeClient.delete(name)
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
