@@ -86,6 +86,8 @@ test('a body with a broken chunk ends its request, and the connection, without a
     ['x\r\n{}', 'invalid byte in chunk length'],
     ['1\r\n{\r\nzz\r\n', 'invalid byte in chunk length'],
     ['2\r\n{}X\r\n0\r\n\r\n', 'malformed chunked encoding'],
+    [`${'f'.repeat(18)}\r\n{}`, 'http chunk length too large'],
+    [`2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`, 'header line too long'],
   ] as const) {
     const answers = await rawAnswer(it.server.port, `${before}${posted}${body}`, true, 9)
     assert.match(answers, /HTTP\/1.1 200 OK[\s\S]*HTTP\/1.1 500 [\s\S]*connection: close/i)
@@ -93,6 +95,44 @@ test('a body with a broken chunk ends its request, and the connection, without a
     const { message, reason } = JSON.parse(answers.slice(answers.lastIndexOf('\r\n\r\n')))
     assert.deepEqual([message, reason], [words, undefined])
   }
+  assert.deepEqual([...new Set(done)], ['/before'])
+})
+
+test('what only reads is answered though its body is broken or too large, and the connection ends behind a broken one', async () => {
+  const done: string[] = []
+  await using it = await started(async (request) => {
+    done.push(`${request.method} ${request.body?.kind}`)
+    return json(request, {})
+  })
+  const { port } = it.server
+  const head = '/ HTTP/1.1\r\nHost: a\r\n'
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    const answer = await rawAnswer(port, `${method} ${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, true, 9)
+    assert.match(answer, method === 'DELETE' ? /^HTTP\/1.1 500 / : /^HTTP\/1.1 200 [\s\S]*connection: close/i)
+  }
+  assert.match(await rawAnswer(port, `GET ${head}Content-Length: 50000000\r\n\r\n`), /^HTTP\/1.1 200 /)
+  assert.match(await rawAnswer(port, `GET ${head}Content-Length: 2\r\n\r\n{}`), /^HTTP\/1.1 200 /)
+  assert.deepEqual(done, ['GET undefined', 'HEAD undefined', 'GET undefined', 'GET bytes'])
+})
+
+test('a client that says no more amid a body is answered nothing, and what it asked before is', async () => {
+  const done: string[] = []
+  await using it = await started(async (request) => {
+    done.push(request.path)
+    return json(request, {})
+  })
+  const head = '/b HTTP/1.1\r\nHost: a\r\n'
+  for (const method of ['POST', 'GET'])
+    for (const rest of ['Content-Length: 500\r\n\r\n{"a', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a']) {
+      const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
+      socket.write(`GET /before HTTP/1.1\r\nHost: a\r\n\r\n${method} ${head}${rest}`)
+      let text = ''
+      for await (const chunk of socket) {
+        text += chunk
+        socket.end()
+      }
+      assert.deepEqual(text.match(/(?<=HTTP\/1.1 )\d+/g), ['200'])
+    }
   assert.deepEqual([...new Set(done)], ['/before'])
 })
 

@@ -29,7 +29,12 @@ const LINES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-type ParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number }
+type ParseError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Buffer
+  readonly bytesParsed?: number
+  /** In words of the parser's own. */
+  readonly reason?: string
+}
 
 /** The head that could not be parsed: earlier requests may have come in the same packet. */
 function headAt({ rawPacket, bytesParsed = 0 }: ParseError): string {
@@ -55,6 +60,8 @@ function refuseInTurn(error: ParseError, socket: Refusable): void {
   const before = answerOn(socket)
   if (before === undefined) refuseUnparsed(error, socket)
   else if (before.req.complete) afterAnswer(socket, before, () => refuseInTurn(error, socket))
+  // A client that says no more amid a body has gone: whether by halves or wholly cannot be seen.
+  else if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
   else if (before.req.listenerCount('error') === 0) socket.destroy()
   else {
     // node:http ends a connection that is not kept once it is answered.
@@ -64,9 +71,16 @@ function refuseInTurn(error: ParseError, socket: Refusable): void {
 }
 
 /** Kubernetes gives the words of Go's reader of chunks, and no reason. */
-function brokenBody({ code }: ParseError): StatusError {
-  const isSize = code === 'HPE_INVALID_CHUNK_SIZE'
-  return new StatusError(500, '', isSize ? 'invalid byte in chunk length' : 'malformed chunked encoding')
+function brokenBody({ code, reason }: ParseError): StatusError {
+  return new StatusError(500, '', BROKEN_CHUNKS[reason === SIZE_OVERFLOW ? reason : (code ?? '')] ?? MALFORMED_CHUNKS)
+}
+
+const SIZE_OVERFLOW = 'Chunk size overflow'
+const MALFORMED_CHUNKS = 'malformed chunked encoding'
+const BROKEN_CHUNKS: Readonly<Record<string, string>> = {
+  HPE_INVALID_CHUNK_SIZE: 'invalid byte in chunk length',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'header line too long',
+  [SIZE_OVERFLOW]: 'http chunk length too large',
 }
 
 function refuseUnparsed(error: ParseError, socket: Socket): void {

@@ -108,8 +108,10 @@ export function originForm(url = '/'): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+export const isOnlyRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
+
 export function hasBody(incoming: Incoming, method: string): boolean {
-  if ('stream' in incoming) return method !== 'GET' && method !== 'HEAD' && !incoming.stream.endAfterHeaders
+  if ('stream' in incoming) return !isOnlyRead(method) && !incoming.stream.endAfterHeaders
   const length = incoming.headers['content-length']
   return (length !== undefined && length !== '0') || incoming.headers['transfer-encoding'] !== undefined
 }

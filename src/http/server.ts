@@ -17,7 +17,7 @@ import type { HttpLimits } from './limits.ts'
 import { listen } from './listen.ts'
 import { refusedHead, refusedStream, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse, whenFree } from './node-http.ts'
-import { hasBody, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
+import { hasBody, isOnlyRead, originForm, type ReceivedRequest, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
 import { byServerName, type NamedCertificate } from './sni.ts'
 import type { WatchTraffic } from './watch-back-pressure.ts'
@@ -260,8 +260,12 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       exchange.body = body
       arrivals.add(exchange)
     }
-    if (!hasBody(incoming, incoming.method ?? 'GET')) arrived(undefined)
-    else readBody(bodies, incoming, maxBodyBytes, arrived, (error) => refuse(undefined, error, exchange))
+    const { method = 'GET' } = incoming
+    // Of what only reads, a body that is broken or too large is passed over, as no handler would look at it.
+    const failed = (error: unknown) =>
+      isOnlyRead(method) && !incoming.destroyed ? arrived(undefined) : refuse(undefined, error, exchange)
+    if (!hasBody(incoming, method)) arrived(undefined)
+    else readBody(bodies, incoming, maxBodyBytes, arrived, failed)
   }
 
   /** A request that node:http gives the socket away with, and no answer. */
