@@ -13,16 +13,18 @@ async function startBudget(status: object, spec: object = {}): Promise<TestApi> 
   const api = await startTestApi(liveRuntime({ log: { write: () => {} } }))
   await api.namespace('e')
   await budget(api, 'x', status, spec)
-  for (const name of ['a', 'b', 'c']) {
-    await api.request('POST', PODS, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name, labels: { app: 'a' } },
-      spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
-    })
-    await readiness(api, name, 'True')
-  }
+  for (const name of ['a', 'b', 'c']) await pod(api, name)
   return api
+}
+
+async function pod(api: TestApi, name: string): Promise<void> {
+  await api.request('POST', PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: 'a' } },
+    spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+  })
+  await readiness(api, name, 'True')
 }
 
 async function budget(api: TestApi, name: string, status: object, spec: object): Promise<void> {
@@ -70,6 +72,18 @@ test('of evictions at once exactly as many go as the budget allows, and each is 
     assert.deepEqual(Object.keys(status.disruptedPods).sort(), gone)
     for (const name of names) assert.equal(await isGoing(api, name), gone.includes(name), name)
   }
+})
+
+test('sixty at once go one after the other where the budget allows them all', async (t) => {
+  const api = await startBudget({ ...allows(0), disruptionsAllowed: 63, currentHealthy: 63, desiredHealthy: 0 })
+  t.after(() => api.stop())
+  const names = Array.from({ length: 60 }, (_, i) => `many-${i}`)
+  await Promise.all(names.map((name) => pod(api, name)))
+  const answers = await Promise.all(names.map((name) => evict(api, name)))
+  assert.deepEqual(new Set(answers.map(({ code }) => code)), new Set([201]))
+  const status = await statusOf(api)
+  assert.equal(status.disruptionsAllowed, 3)
+  assert.equal(Object.keys(status.disruptedPods).length, 60)
 })
 
 test('what a budget at its end answers', async (t) => {

@@ -12,6 +12,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { createScheme } from '../api/scheme/scheme.ts'
+import { oneByOneOfKey } from '../base/one-by-one.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { refusedClient } from '../http/client.ts'
 import { createHealth, type HealthCheck, isHealth } from '../http/health-pages.ts'
@@ -206,6 +207,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry,
     admission,
     loopback: host.loopback,
+    budgetWrites: oneByOneOfKey(),
     authorizer: host.authorizer,
     collectsGarbage: options.collectsGarbage !== false,
     minRequestSeconds: options.minRequestSeconds ?? MIN_REQUEST_SECONDS,

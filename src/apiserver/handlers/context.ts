@@ -47,6 +47,8 @@ export interface ServerContext {
   readonly admission: AdmissionChain
   /** The whole server, for what it asks of itself. */
   readonly loopback: Handler
+  /** Evictions whose write of a disruption budget came too late, one after the other by the budget's path. */
+  readonly budgetWrites: (budget: string, act: () => Promise<void>) => Promise<void>
   readonly authorizer: Authorizer
   readonly collectsGarbage: boolean
   /** A watch over a wire that says nothing of its end is ended after so many seconds, up to twice as many, so that clients spread. */

@@ -180,14 +180,29 @@ async function spendBudget(resource: ResourceRequest, pod: Pod, write: WriteCont
   const endpoint = context.endpointOf(row)
   const send = loopbackOf(context.loopback, resource.request.signal)
   const path = `/apis/policy/v1/namespaces/${info.namespace}/poddisruptionbudgets/${name}/status`
-  for (let tries = 1; ; tries++) {
+  const spend = async (): Promise<void> => {
     const current = context.registry.current(endpoint, storageKey(row, info.namespace, name))?.object
     if (current === undefined) throw notFound(groupResource(row), name)
     const next = spent(current, pod, write.now)
-    if (write.dryRun) return
+    if (!write.dryRun) await send('PUT', path, next)
+  }
+  try {
+    await spend()
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    // All at once, each try of theirs would let one of them through. The first try waits for none: a webhook that is asked of
+    // a budget's write may evict a pod itself.
+    const fresh = () => context.caches.fresh(resource.request.signal)
+    await context.budgetWrites(path, () => spendAgain(spend, fresh))
+  }
+}
+
+/** Other writers than evictions are left, as the budget's controller and other servers. */
+async function spendAgain(spend: () => Promise<void>, fresh: () => Promise<void> | undefined): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await fresh()
     try {
-      await send('PUT', path, next)
-      return
+      return await spend()
     } catch (error) {
       if (!isConflict(error) || tries === MOST_TRIES) throw error
     }
