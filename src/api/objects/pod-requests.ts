@@ -53,8 +53,12 @@ function aggregate(spec: Partial<PodSpec>, listOf: ListOf): Sums {
   return total
 }
 
-function ofPod(spec: Partial<PodSpec>, side: Side, total: Sums = aggregate(spec, ofSpec(side))): ResourceList {
-  const own: ResourceList = spec.resources?.[side] ?? {}
+function ofPod(
+  spec: Partial<PodSpec>,
+  side: Side,
+  total: Sums = aggregate(spec, ofSpec(side)),
+  own: ResourceList = spec.resources?.[side] ?? {},
+): ResourceList {
   for (const [name, amount] of Object.entries(own))
     if (name === 'cpu' || name === 'memory' || isHugePageResource(name)) total.set(name, amount)
   for (const [name, amount] of Object.entries(spec.overhead ?? {}))
@@ -69,15 +73,31 @@ export const podRequests = (spec: Partial<PodSpec>): ResourceList => ofPod(spec,
 export const podLimits = (spec: Partial<PodSpec>): ResourceList => ofPod(spec, 'limits')
 
 /**
- * What a pod takes while its resources are being changed in place (KEP-1287), by resource name: the most of what it asks for, what
- * its node has set aside for it and what its containers run with, each summed over the whole pod. What its node cannot give it is not
- * counted.
+ * What a pod takes of its node while its resources are being changed in place (KEP-1287, and KEP-5419 for those of the pod as a whole), by
+ * resource name: the most of what it asks for, what its node has set aside for it and what its containers run with, each summed over the
+ * whole pod. What its node cannot give it is not counted.
  */
 export const takenRequests = ({ spec, status }: Pod): ResourceList =>
-  taken(spec ?? {}, status, 'requests', [({ allocatedResources }) => allocatedResources, running('requests')])
+  taken(spec ?? {}, status, 'requests', tellingsOfRequests, ownTaken(spec ?? {}, status))
 
-export const takenLimits = ({ spec, status }: Pod): ResourceList =>
+/** What a quota is charged: as what is taken, but that the pod as a whole has what its specification says. */
+export const chargedRequests = ({ spec, status }: Pod): ResourceList =>
+  taken(spec ?? {}, status, 'requests', tellingsOfRequests)
+
+export const chargedLimits = ({ spec, status }: Pod): ResourceList =>
   taken(spec ?? {}, status, 'limits', [running('limits')])
+
+/** Undefined: what the specification says. The node's word counts once it has told what the pod as a whole runs with. */
+function ownTaken({ resources }: Partial<PodSpec>, status: PodStatus | undefined): ResourceList | undefined {
+  const running = status?.resources
+  if (running === undefined) return undefined
+  const isInfeasible = isResizeInfeasible(status)
+  if (!isInfeasible && (nonEmpty(resources?.requests) ?? nonEmpty(resources?.limits)) === undefined) return undefined
+  const most: Sums = new Map()
+  for (const list of [isInfeasible ? undefined : resources?.requests, status?.allocatedResources, running.requests])
+    atLeast(most, new Map(Object.entries(list ?? {})))
+  return Object.fromEntries(most)
+}
 
 /** All in a status by which a pod may take other amounts than its specification says; empty where it tells of none. */
 export function toldOfTaken(status: PodStatus | undefined): readonly unknown[] {
@@ -87,6 +107,8 @@ export function toldOfTaken(status: PodStatus | undefined): readonly unknown[] {
     resources?.requests,
     resources?.limits,
   ])
+  const whole = status?.resources
+  if (whole !== undefined) told.push(['', status?.allocatedResources, whole.requests, undefined])
   return isResizeInfeasible(status) ? ['Infeasible', ...told] : told
 }
 
@@ -101,16 +123,19 @@ const running =
   ({ resources }) =>
     resources?.[side]
 
-/** `tellings`: what of a container's status counts; the later where it says nothing means what the earlier does. */
+const tellingsOfRequests: readonly Told[] = [({ allocatedResources }) => allocatedResources, running('requests')]
+
+/** `tellings`: what of a container's status counts; the later where it says nothing means what the earlier does. `own`: the pod's as a whole, where not as specified. */
 function taken(
   spec: Partial<PodSpec>,
   status: PodStatus | undefined,
   side: Side,
   tellings: readonly Told[],
+  own?: ResourceList,
 ): ResourceList {
   const isInfeasible = isResizeInfeasible(status)
   const statuses = new Map(toldOf(status).map((one) => [one.name, one]))
-  if (statuses.size === 0 && !isInfeasible) return ofPod(spec, side)
+  if (statuses.size === 0 && !isInfeasible) return ofPod(spec, side, undefined, own)
   let known: ListOf = isInfeasible ? () => undefined : ofSpec(side)
   const total = aggregate(spec, known)
   for (const told of tellings) {
@@ -121,7 +146,7 @@ function taken(
     }
     atLeast(total, aggregate(spec, known))
   }
-  return ofPod(spec, side, total)
+  return ofPod(spec, side, total, own)
 }
 
 const nonEmpty = (list: ResourceList | undefined): ResourceList | undefined =>

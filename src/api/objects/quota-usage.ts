@@ -19,7 +19,7 @@ import type {
 import { isExtendedResource, isExtendedResourceRequest } from '../names/resource-names.ts'
 import type { Given, KubeObject } from '../object.ts'
 import { type GroupResource, qualified } from '../status.ts'
-import { takenLimits, takenRequests } from './pod-requests.ts'
+import { chargedLimits, chargedRequests } from './pod-requests.ts'
 
 export type QuotaUsage = Readonly<Record<string, string>>
 
@@ -57,13 +57,13 @@ function podUsage(pod: Pod, nowMs = 0): QuotaUsage {
   // What has ended takes nothing but its place in storage.
   if (phase === 'Failed' || phase === 'Succeeded' || isOverdue(pod, nowMs)) return usage
   usage['pods'] = '1'
-  for (const [name, amount] of Object.entries(takenRequests(pod))) {
+  for (const [name, amount] of Object.entries(chargedRequests(pod))) {
     if (COMPUTE.includes(name) || isHugePages(name)) {
       usage[name] = amount
       usage[`requests.${name}`] = amount
     } else if (isExtendedResource(name)) usage[`requests.${name}`] = amount
   }
-  for (const [name, amount] of Object.entries(takenLimits(pod)))
+  for (const [name, amount] of Object.entries(chargedLimits(pod)))
     if (COMPUTE.includes(name)) usage[`limits.${name}`] = amount
   return usage
 }

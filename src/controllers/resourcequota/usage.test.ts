@@ -60,6 +60,12 @@ const resized: readonly (readonly [string, Fields, string, string])[] = [
     '7m',
     '5m',
   ],
+  [
+    'what the node tells of the pod as a whole is for its scheduler',
+    { allocatedResources: { cpu: '9' }, resources: { requests: { cpu: '9' }, limits: { cpu: '9' } } },
+    '1010m',
+    '3',
+  ],
   ['not yet to be had', { conditions: [{ type: 'PodResizePending', reason: 'Deferred' }] }, '1010m', '3'],
 ]
 
