@@ -84,31 +84,61 @@ test('what was not found is looked for past words that are no kinds', async () =
   const look = lookAt({ objects: [tenant], now, served: [['v1', 'Secret']] })
   const ref = refOf(givenResource('tenant.test/v1', 'Tenant'), tenant as never)
   const words = `${'thing "a" not found, '.repeat(4)}secret "keys" not found`
-  const links = await needsNamedMissing(look, ref, words, '')
+  const links = await needsNamedMissing(look, ref, tenant as never, words, '')
   assert.deepEqual(
     links.map(({ cause }) => cause.kind === 'needs-missing' && cause.what),
     ['secrets/keys'],
   )
 })
 
-test('a complaint tells what does not exist without quotes, by the last word of a kind, and kinds that are not served', async () => {
-  const tenant = object('tenant.test/v1', 'Tenant', 'x', 'team')
+/** What complaints of a Tenant tell is missing. */
+async function toldMissing(complaints: string, spec: Fields = {}, words = complaints) {
+  const tenant = { ...object('tenant.test/v1', 'Tenant', 'x', 'team'), spec }
   const there = object('tenant.test/v1', 'TenantProject', 'team-b', 'other')
-  const look = lookAt({ objects: [tenant, there], now, served: [['v1', 'Secret']] })
+  const served = [
+    ...(['Secret', 'Namespace', 'Service', 'ServiceAccount', 'Node'] as const).map((kind) => ['v1', kind] as const),
+    ['rbac.authorization.k8s.io/v1', 'Role'],
+    ['iam.test/v1', 'User'],
+  ] as const
+  const look = lookAt({ objects: [tenant, there], now, served })
   const ref = refOf(givenResource('tenant.test/v1', 'Tenant'), tenant as never)
-  const missing = async (words: string, complaints: string) =>
-    (await needsNamedMissing(look, ref, words, complaints)).map(
-      ({ cause }) => cause.kind === 'needs-missing' && cause.what,
-    )
-  const told = async (complaints: string) => missing(complaints, complaints)
+  const links = await needsNamedMissing(look, ref, tenant as never, words, words === complaints ? complaints : '')
+  return links.map(({ cause }) => cause.kind === 'needs-missing' && cause.what)
+}
+
+test('a complaint tells what does not exist without quotes, by the last word of a kind, and kinds that are not served', async () => {
+  const told = toldMissing
   assert.deepEqual(await told('Tenant referencing project team-a which does not exist'), ['tenantprojects/team-a'])
-  assert.deepEqual(await told("secret keys doesn't exist"), ['secrets/keys'])
+  assert.deepEqual(await told("secret keys doesn't exist", { from: { secret: 'keys' } }), ['secrets/keys'])
   assert.deepEqual(await told('project team-b does not exist'), [])
   assert.deepEqual(await told('referencing a project which does not exist'), [])
-  assert.deepEqual(await missing('project team-a does not exist any more', ''), [])
+  assert.deepEqual(await told('', {}, 'project team-a does not exist any more'), [])
   const noKind = (kind: string, version: string) => `no matches for kind "${kind}" in version "${version}"`
   assert.deepEqual(await told(noKind('Certificate', 'cert-manager.io/v1')), ['kind Certificate (cert-manager.io/v1)'])
   assert.deepEqual(await told(noKind('Tenant', 'tenant.test/v2')), [])
   // It cannot be made again.
   assert.deepEqual(await told(noKind('PodSecurityPolicy', 'policy/v1beta1')), [])
+})
+
+test('what does not exist is of the group of the object, or named by its spec; other names are of databases, clouds and other clusters', async () => {
+  const spec = { role: 'app', users: [{ name: 'iam/alice' }], namespace: 'prod', secret: 'keys', account: 'account' }
+  for (const words of [
+    'cannot drop database: pq: role "app" does not exist',
+    'cannot drop database: pq: secret "keys" does not exist',
+    'ERROR: secret "keys" does not exist (SQLSTATE 42704)',
+    'role "app" does not exist',
+    'arn:aws:iam::1:user/alice does not exist',
+    'service account does not exist',
+    'Secret version does not exist',
+    'Project quota does not exist',
+    'namespace prod does not exist on the target cluster',
+    'namespace prod does not exist in the remote cluster',
+    'node ip-10-0-0-1 no longer exists',
+    'secret other-keys does not exist',
+  ])
+    assert.deepEqual(await toldMissing(words, spec), [], words)
+  assert.deepEqual(await toldMissing('namespace prod does not exist', spec), ['namespaces/prod'])
+  assert.deepEqual(await toldMissing('secret "keys" does not exist', spec), ['secrets/keys'])
+  assert.deepEqual(await toldMissing('user alice does not exist', spec), ['users/alice'])
+  assert.deepEqual(await toldMissing('project "quota" does not exist', spec), ['tenantprojects/quota'])
 })

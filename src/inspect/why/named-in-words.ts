@@ -1,5 +1,5 @@
 /** Objects that a controller's words name: what it needs and is not there, and what it waits for and nothing deletes. */
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, SpecAndStatus } from '../../api/object.ts'
 import type { NamedResource } from '../../client/aggregated-discovery.ts'
 import { isKubernetes, unnamedController } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
@@ -26,18 +26,17 @@ const NO_KIND = /no matches for kind "([A-Za-z][A-Za-z0-9]{0,62})" in version "(
 export async function needsNamedMissing(
   look: Look,
   ref: ObjectRef,
+  object: SpecAndStatus,
   words: string,
   complaints: string,
 ): Promise<readonly Link[]> {
   const links: Link[] = [...kindsMissing(look, ref, complaints)]
-  const quoted = [...words.matchAll(NOT_FOUND)].map(([whole, kind = '', group, name = '']) => ({
-    ...{ whole, kind, group, name },
-  }))
-  const told = [...quoted, ...saidNotToExist(complaints)].flatMap(({ whole, kind, group, name }) => {
-    const resource = kindNamed(look, ref, kind, group)
-    const isOther = resource?.verbs.includes('list') === true && name !== ref.name
-    return isOther ? [{ whole, resource, name }] : []
+  const quoted = [...words.matchAll(NOT_FOUND)].map(([whole, kind = '', group, name = '']) => {
+    return { whole, resource: kindNamed(look, ref, kind, group), name }
   })
+  const told = [...quoted, ...saidNotToExist(look, ref, object, complaints)].flatMap(({ whole, resource, name }) =>
+    resource?.verbs.includes('list') === true && name !== ref.name ? [{ whole, resource, name }] : [],
+  )
   for (const { whole, resource, name } of told.slice(0, MOST_ALIKE)) {
     // The words seldom tell the namespace.
     const read = await look.reader.list(resource, { fieldSelector: `metadata.name=${name}`, metadataOnly: true })
@@ -54,10 +53,63 @@ export async function needsNamedMissing(
   return links
 }
 
-const saidNotToExist = (complaints: string) =>
-  [...complaints.matchAll(DOES_NOT_EXIST)].flatMap(([whole, kind = '', group, between = '', name = '']) =>
-    isNameIn(between, name) ? [{ whole, kind, group, name }] : [],
+/** What stands before words of a database or of a cloud, whose roles, users and namespaces are no objects. */
+const OF_OTHERS_BEFORE = /\bpq: |(?<![A-Za-z0-9])arn:\S*$/
+/** And after them: `on the target cluster`, `(SQLSTATE 42704)`. */
+const OF_OTHERS_AFTER = /^ (in|on|at) ((the|a|its) )?(\S+ )?(target|remote)\b|\(SQLSTATE /
+
+/** Of the object's own group, or named by its spec: words alone are often of what is no object. */
+function saidNotToExist(look: Look, ref: ObjectRef, { spec }: SpecAndStatus, complaints: string) {
+  return complaints.split('\n').flatMap((line) =>
+    [...line.matchAll(DOES_NOT_EXIST)].flatMap((found) => {
+      const [whole, word = '', group, between = '', name = ''] = found
+      const after = line.slice(found.index + whole.length)
+      if (OF_OTHERS_BEFORE.test(line.slice(0, found.index)) || OF_OTHERS_AFTER.test(after)) return []
+      if (!isNameIn(between, name)) return []
+      const isInSpec = hasValue(spec, name)
+      // `service account`, `secret version`: two words.
+      if (!isInSpec && /^[a-z]+$/.test(name) && between.trim() === '') return []
+      if (namesKind(look, word + name)) return []
+      const own = kindOfGroup(look, ref.group, word)
+      const resource =
+        own !== undefined && (group === undefined || group === ref.group)
+          ? own
+          : isInSpec
+            ? kindOutside(look, word, group)
+            : undefined
+      return [{ whole, resource, name }]
+    }),
   )
+}
+
+const namesKind = ({ kinds }: Look, word: string): boolean =>
+  kinds.resources.some((one) => isKindOf(one, word.toLowerCase()))
+
+const isKindOf = ({ kind, resource }: NamedResource, plain: string): boolean =>
+  kind.toLowerCase() === plain || resource === plain
+
+/** By the whole of its name before the last word of it. */
+function kindOfGroup({ kinds }: Look, group: string, word: string): NamedResource | undefined {
+  const plain = word.toLowerCase()
+  const own = kinds.resources.filter((one) => one.group === group)
+  return own.find((one) => isKindOf(one, plain)) ?? own.find(({ kind }) => lastWordOf(kind).toLowerCase() === plain)
+}
+
+/** A kind of the core, or of the one software that has it. Kinds of Kubernetes' other groups (Role) are words of much else. */
+function kindOutside(look: Look, word: string, group: string | undefined): NamedResource | undefined {
+  const alike = look.kinds.resources.filter(
+    (one) => isKindOf(one, word.toLowerCase()) && (group === undefined || one.group === group),
+  )
+  const others = group === undefined ? alike.filter((one) => !isKubernetes(one.group)) : alike
+  return alike.find((one) => one.group === '') ?? (others.length === 1 ? others[0] : undefined)
+}
+
+/** Whether a field of it is that name, alone or behind its namespace. */
+function hasValue(value: unknown, name: string, deep = 0): boolean {
+  if (typeof value === 'string') return value === name || value.endsWith(`/${name}`)
+  if (deep > 8 || typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((inner) => hasValue(inner, name, deep + 1))
+}
 
 /** Not those of Kubernetes itself: no definition brings them back. */
 function kindsMissing({ kinds }: Look, ref: ObjectRef, complaints: string): readonly Link[] {
@@ -74,19 +126,17 @@ function kindsMissing({ kinds }: Look, ref: ObjectRef, complaints: string): read
 
 const lastWordOf = (kind: string): string => /[A-Z][a-z]+$/.exec(kind)?.[0] ?? ''
 
-function kindNamed(
-  { kinds }: Look,
-  ref: ObjectRef,
-  word: string,
-  group: string | undefined,
-): NamedResource | undefined {
+function kindNamed(look: Look, ref: ObjectRef, word: string, group: string | undefined): NamedResource | undefined {
   const plain = word.toLowerCase()
-  const alike = kinds.resources.filter(
-    (one) =>
-      (one.kind.toLowerCase() === plain || one.resource === plain) && (group === undefined || one.group === group),
+  const alike = look.kinds.resources.filter(
+    (one) => isKindOf(one, plain) && (group === undefined || one.group === group),
   )
-  const own = kinds.resources.find((one) => one.group === ref.group && lastWordOf(one.kind).toLowerCase() === plain)
-  return alike.find((one) => one.group === ref.group) ?? alike.find((one) => one.group === '') ?? alike[0] ?? own
+  return (
+    alike.find((one) => one.group === ref.group) ??
+    alike.find((one) => one.group === '') ??
+    alike[0] ??
+    kindOfGroup(look, ref.group, word)
+  )
 }
 
 const WAITS =

@@ -177,7 +177,7 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
   const lacks =
     needs.length > 0 || words === ''
       ? needs
-      : (await needsNamedMissing(look, ref, words, complaintsIn(spoken))).map((link) =>
+      : (await needsNamedMissing(look, ref, object, words, complaintsIn(spoken))).map((link) =>
           toldByOne(link, ref, controllers),
         )
   // That what it needs is missing is what it complains of.
