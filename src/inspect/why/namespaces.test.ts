@@ -48,6 +48,7 @@ async function asked(
     readonly withoutController?: true
     readonly examine?: Examine
     readonly budget?: number
+    readonly dryRun?: boolean
   } = {},
 ): Promise<readonly string[]> {
   const namespace = {
@@ -59,7 +60,10 @@ async function asked(
   } as KubeObject
   const { refused = [], withoutController, budget = 200 } = more
   const given = withoutController ? objects : [account, ...objects]
-  const look = lookAt({ objects: given, now: NOW, served: SERVED, refused, budget })
+  const look = {
+    ...lookAt({ objects: given, now: NOW, served: SERVED, refused, budget }),
+    dryRun: more.dryRun === true,
+  }
   return (
     await namespaceLinks(look, refOf(givenResource('v1', 'Namespace'), namespace), namespace, more.examine ?? examine)
   ).map(told)
@@ -70,20 +74,22 @@ test('while there are pods nothing else is looked at', async () => {
   assert.deepEqual(await asked(objects), ['2 pods first with f [pods/a nobody, pods/b nobody]'])
 })
 
-test('what none would take the finalizers of once the pods are gone is told with them, and nothing of it is tried', async () => {
+test('what none would take the finalizers of once the pods are gone is told with them; nothing of it is tried but of what is marked', async () => {
   const objects = [
     object('Pod', 'a', MARK),
     object('Secret', 'free'),
-    object('Secret', 'marked', { ...MARK, finalizers: ['f'] }),
     object('Secret', 'held', { finalizers: ['f'] }),
+    object('Secret', 'ends', { ...MARK, finalizers: ['e'] }),
+    object('Secret', 'marked', { ...MARK, finalizers: ['m'] }),
     object('Secret', 'served', { finalizers: ['g'] }),
     object('Secret', 'helped', { finalizers: ['h'] }),
     object('Secret', 'mounted', { finalizers: ['i'] }),
   ]
   const asHeld: Examine = async (look, resource, { metadata }) => {
     if (resource.resource === 'pods') return lastLink('will-end', { kind: 'more', what: 'the pod ends' })
-    assert.equal(metadata.deletionTimestamp, '2026-01-01T01:00:00Z')
-    assert.equal(look.dryRun, false)
+    const isMarked = ['ends', 'marked'].includes(metadata.name ?? '')
+    assert.equal(metadata.deletionTimestamp, isMarked ? MARK.deletionTimestamp : '2026-01-01T01:00:00Z')
+    assert.equal(look.dryRun, isMarked)
     const workload = (namespace: string) => ({
       ...refOf(givenResource('v1', 'Pod'), object('Pod', 'c') as KubeObject),
       namespace,
@@ -95,7 +101,7 @@ test('what none would take the finalizers of once the pods are gone is told with
         on: '',
       })
     const held = lastLink('nobody', { kind: 'more', what: 'nothing takes it away' })
-    const marked = {
+    const deleted = {
       kind: 'marked',
       object: refOf(resource, object('Secret', 's') as KubeObject),
       since: '',
@@ -105,14 +111,18 @@ test('what none would take the finalizers of once the pods are gone is told with
     // The pod would never end by itself; but behind the pods it is gone.
     const by = refOf(givenResource('v1', 'Pod'), object('Pod', 'a') as KubeObject)
     const mounted = waitingLink({ kind: 'in-use', by, how: 'it mounts the claim', isDeleted: true }, [held], () => held)
-    const links = { held, served: at('elsewhere'), helped: at('ns'), mounted }
+    const links = { held, marked: held, ends: at('elsewhere'), served: at('elsewhere'), helped: at('ns'), mounted }
     const next = links[metadata.name as keyof typeof links]
-    return waitingLink(marked, [next], () => next)
+    return waitingLink(deleted, [next], () => next)
   }
   // What may still be asked is kept for what holds it now.
-  assert.deepEqual(await asked(objects, [], { examine: asHeld, budget: 30 }), ['1 pods first [the pod ends will-end]'])
-  assert.deepEqual(await asked(objects, [], { examine: asHeld }), [
+  assert.deepEqual(await asked(objects, [], { examine: asHeld, budget: 30, dryRun: true }), [
     '1 pods first [the pod ends will-end]',
+    'unseen slow?',
+  ])
+  assert.deepEqual(await asked(objects, [], { examine: asHeld, dryRun: true }), [
+    '1 pods first [the pod ends will-end]',
+    '1 secrets next with m [marked [nothing takes it away nobody]]',
     '1 secrets next with f [nothing takes it away nobody]',
     '1 secrets next with h [controller-not-running nobody?]',
   ])

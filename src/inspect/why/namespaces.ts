@@ -109,25 +109,30 @@ async function podsFirst(
 }
 
 /**
- * What would hold the namespace once its pods are gone: objects with finalizers that none would take away then. They are not marked yet, so
- * each is looked at as if it were deleted now, and nothing is tried. What holds it now comes first: nothing is found where requests are short.
+ * What would hold the namespace once its pods are gone: objects with finalizers that none would take away then. One that is marked is looked
+ * at as it is; one that is not as if it were deleted now, and nothing is tried. What holds the namespace now comes first: where requests are
+ * short, that this was not looked at is all that is told.
  */
 async function behindPods(look: Look, namespace: string, examine: Examine): Promise<readonly Link[]> {
-  if (contentResources(look).length + KEPT > look.reader.left) return []
+  if (contentResources(look).length + KEPT > look.reader.left) {
+    const what = `what would hold namespace ${namespace} once its pods are gone`
+    return [lastLink('slow', { kind: 'unseen', what, why: 'too few requests are left to look at it' }, true)]
+  }
   const then: Look = { ...look, dryRun: false, examined: new Map() }
   const deletionTimestamp = formatTime(look.now)
   const links = await Promise.all(
     contentResources(look).map(async (resource): Promise<readonly Link[]> => {
       if (isOf(resource, PODS)) return []
       const read = await look.reader.list(resource, { namespace, metadataOnly: true })
-      const held = itemsOf(read).filter(({ metadata: { finalizers = [], deletionTimestamp: at } }) => {
-        return finalizers.length > 0 && at === undefined
-      })
+      const held = itemsOf(read)
+        .filter(({ metadata: { finalizers = [] } }) => finalizers.length > 0)
+        .sort((a, b) => Number(isMarked(b)) - Number(isMarked(a)))
       const groups = Map.groupBy(held, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
       return Promise.all(
         [...groups.values()].map(async (alike) => {
           const holds = await Promise.all(
             alike.slice(0, MOST_ALIKE).map(async (object) => {
+              if (isMarked(object)) return [await examine(look, resource, object)]
               const metadata = { ...object.metadata, deletionTimestamp }
               const link = await examine(then, resource, { ...object, metadata })
               // That it was deleted is not true yet.
@@ -146,6 +151,8 @@ async function behindPods(look: Look, namespace: string, examine: Examine): Prom
   )
   return onlyStuck(links.flat())
 }
+
+const isMarked = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 /** The object that a link says is waited for. */
 function waitedFor(cause: Cause): ObjectRef | undefined {
@@ -236,10 +243,10 @@ async function groupLink(
   work: readonly Link[],
 ): Promise<Link> {
   const cause = contentCause(namespace, resource, alike, turn)
-  const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  const marked = alike.filter(isMarked)
   const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((object) => examine(look, resource, object)))
   // One that is not even marked is the controller's next work, or its delete was refused.
-  const unmarked = alike.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const unmarked = alike.find((one) => !isMarked(one))
   if (unmarked === undefined) return waitingLink(cause, next, () => lastLink('slow', cause, true))
   const refused = await refusalLinks(
     look,
