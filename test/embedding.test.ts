@@ -1,9 +1,11 @@
 /** `startCluster({ security })`: what the command takes as flags, an embedding program says in camel case. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
 import { endpointFromKubeconfig } from '../src/client/read-kubeconfig.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../src/cluster/index.ts'
 import { createHttpsClient } from '../src/http/client.ts'
@@ -148,6 +150,29 @@ async function audit(asked: Asked, count = 1): Promise<readonly Event[]> {
   await ask({ ...asked, headers: { 'audit-id': id, ...asked.headers } })
   return eventsOf(id, count)
 }
+
+test('a request whose body is broken or too large is told as what it was, and refused for its user before', async () => {
+  const { server, ca = '' } = endpointFromKubeconfig(cluster.kubeconfig)
+  const broken = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'
+  for (const [token, body, code, message] of [
+    ['abc', broken, 403, /^configmaps is forbidden: User "robot" cannot create/],
+    ['abd', broken, 401, /^Unauthorized$/],
+    [undefined, broken, 500, /^invalid byte in chunk length$/],
+    [undefined, 'Content-Length: 5000000\r\n\r\n', 413, /^Request entity too large: limit is 3145728$/],
+  ] as const) {
+    const { cert = '', key = '' } = token === undefined ? endpointFromKubeconfig(cluster.kubeconfig) : {}
+    const identity = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
+    const id = `broken-${code}`
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(server).port), ca, cert, key })
+    socket.write(`POST ${CORE}/configmaps HTTP/1.1\r\nHost: a\r\nAudit-Id: ${id}\r\n${identity}${body}`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    assert.match(String(answer), new RegExp(`^HTTP/1.1 ${code} `))
+    const [event] = await eventsOf(id)
+    assert.deepEqual([event.verb, event.responseStatus.code, event.objectRef.resource], ['create', code, 'configmaps'])
+    assert.match(event.responseStatus.message, message)
+  }
+})
 
 test('events tell what was asked and answered, as those of Kubernetes do', async () => {
   const map = { metadata: { name: 'a' }, data: { a: 'b' } }

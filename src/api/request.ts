@@ -63,6 +63,8 @@ export interface ApiRequest {
    */
   readonly headerValues?: ReadonlyMap<string, readonly string[]>
   readonly body?: RequestBody
+  /** Why there is no body though one was sent: it broke off, or was too large. Thrown to those that have passed the filters before. */
+  readonly bodyFailure?: unknown
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo
   readonly info?: RequestInfo

@@ -24,6 +24,7 @@ export async function listenForClients(
   try {
     return await startHttpServer(onMachineTime(runtime), {
       foreignTime,
+      takesBrokenBodies: true,
       handler,
       host,
       port,

@@ -48,6 +48,8 @@ export interface HttpServerOptions {
   readonly foreignTime?: boolean
   /** Whether answers name themselves for an audit log (Audit-ID), which only an API server has. Default true. */
   readonly hasAuditIds?: boolean
+  /** The handler hears of requests whose body is broken or too large too, and looks at their `bodyFailure`. Default: they are refused. */
+  readonly takesBrokenBodies?: boolean
 }
 
 interface HeldUpgrade extends Upgrade {
@@ -113,6 +115,8 @@ interface Exchange {
   readonly target: string
   /** Once it is here. */
   body: Uint8Array | undefined
+  /** Why there is none. */
+  bodyFailure?: unknown
 }
 
 /** @throws the listen error (EADDRINUSE, EACCES, …) as Node gives it */
@@ -261,11 +265,22 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       arrivals.add(exchange)
     }
     const { method = 'GET' } = incoming
-    // Of what only reads, a body that is broken or too large is passed over, as no handler would look at it.
-    const failed = (error: unknown) =>
-      isOnlyRead(method) && !incoming.destroyed ? arrived(undefined) : refuse(undefined, error, exchange)
-    if (!hasBody(incoming, method)) arrived(undefined)
-    else readBody(bodies, incoming, maxBodyBytes, arrived, failed)
+    if (!hasBody(incoming, method)) {
+      arrived(undefined)
+      return
+    }
+    const failed = (error: unknown) => {
+      // Of what only reads, a body is passed over, as no handler would look at it.
+      if (incoming.destroyed || !(isOnlyRead(method) || options.takesBrokenBodies === true))
+        refuse(undefined, error, exchange)
+      else {
+        if (!isOnlyRead(method)) exchange.bodyFailure = error
+        // What is left unread would hold up the other streams of its connection.
+        incoming.resume()
+        arrived(undefined)
+      }
+    }
+    readBody(bodies, incoming, maxBodyBytes, arrived, failed)
   }
 
   /** A request that node:http gives the socket away with, and no answer. */
@@ -302,6 +317,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     let request: ReceivedRequest | undefined
     try {
       request = requestOf(incoming, exchange.target, controller.signal, connection, newId, exchange.body)
+      if (exchange.bodyFailure !== undefined) request = { ...request, bodyFailure: exchange.bodyFailure }
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered
       if (answersAreLast) responder.closeAfter(outgoing)

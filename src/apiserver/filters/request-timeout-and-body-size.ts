@@ -11,10 +11,11 @@ import type { Filter } from '../request/server-request.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-/** @throws StatusError 413 */
+/** @throws StatusError 413; 500 for a body that broke off on its way */
 export function bodyLimit(maxBytes: number): Filter {
   return (next) => (request) => {
-    const { body } = request
+    const { body, bodyFailure } = request
+    if (bodyFailure !== undefined) throw bodyFailure
     if (body?.kind === 'bytes' && body.bytes.length > maxBytes)
       throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBytes}`)
     return next(request)
