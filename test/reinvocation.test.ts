@@ -14,7 +14,7 @@ import { liveRuntime } from '../src/base/live-runtime.ts'
 import { issue } from '../src/cluster/certificate.ts'
 import { type Cluster, startCluster } from '../src/cluster/index.ts'
 
-type Patch = readonly JsonObject[] | undefined
+type Patch = readonly JsonObject[] | null | undefined
 interface Hook {
   readonly policy: 'IfNeeded' | 'Never'
   readonly patch: (object: KubeObject) => Patch
@@ -33,7 +33,8 @@ const server = createServer({ cert: serving.cert, key: serving.key }, async (req
   const name = new URL(request.url ?? '', 'https://x').pathname.slice(1)
   calls += name
   const patch = hooks[name]?.patch(review.request.object)
-  const encoded = patch && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+  const encoded =
+    patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
   response.setHeader('content-type', 'application/json')
   response.end(
     JSON.stringify({
@@ -114,6 +115,7 @@ const kinds: Readonly<Record<string, { path: string; make: (name: string) => Jso
 const label = (name: string) => (): Patch => [{ op: 'add', path: `/metadata/labels/${name}`, value: '1' }]
 const nothing = (): Patch => undefined
 const emptyPatch = (): Patch => []
+const nullPatch = (): Patch => null
 const equal = (): Patch => [{ op: 'replace', path: '/metadata/labels/x', value: '1' }]
 const onlyTest = (): Patch => [{ op: 'test', path: '/metadata/labels/x', value: '1' }]
 const sidecar = ({ spec }: KubeObject): Patch =>
@@ -136,6 +138,7 @@ const cases: readonly (readonly [kind: string, hooks: Readonly<Record<string, Ho
   ['pod', { a: ifNeeded(label('a')), b: never(sidecar) }, 'aba'],
   ['pod', { a: never(label('a')), b: ifNeeded(nothing) }, 'ab'],
   ['pod', { a: ifNeeded(nothing), b: never(emptyPatch) }, 'ab'],
+  ['pod', { a: ifNeeded(nothing), b: never(nullPatch) }, 'ab'],
   ['config map', { a: ifNeeded(label('a')) }, 'a'],
   ['config map', { a: ifNeeded(label('a')), b: never(label('b')) }, 'aba'],
   ['config map', { a: ifNeeded(nothing), b: never(equal) }, 'aba'],
@@ -192,7 +195,7 @@ function notesOf(name: string): Readonly<Record<string, unknown>> {
 }
 
 test('the audit tells of each call whether it changed the object, by which patch only where it tells the object, and who was passed by', async () => {
-  hooks = { a: ifNeeded(nothing), b: never(equal) }
+  hooks = { a: ifNeeded(equal), b: never(label('b')), n: never(nullPatch) }
   const { port } = server.address() as AddressInfo
   const caBundle = Buffer.from(ca.cert).toString('base64')
   const resources = ['configmaps', 'secrets']
@@ -209,7 +212,12 @@ test('the audit tells of each call whether it changed the object, by which patch
   const path = '/apis/admissionregistration.k8s.io/v1'
   const made = (kind: string, webhooks: readonly object[]) =>
     ({ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'm' }, webhooks }) as unknown as Json
-  const mutating = [webhook('a', 'IfNeeded'), webhook('x', 'Never', nowhere), webhook('b', 'Never')]
+  const mutating = [
+    webhook('a', 'IfNeeded'),
+    webhook('x', 'Never', nowhere),
+    webhook('b', 'Never'),
+    webhook('n', 'Never'),
+  ]
   await ask('POST', `${path}/mutatingwebhookconfigurations`, made('MutatingWebhookConfiguration', mutating))
   const validating = made('ValidatingWebhookConfiguration', [webhook('y', '', nowhere)])
   await ask('POST', `${path}/validatingwebhookconfigurations`, validating)
@@ -221,19 +229,60 @@ test('the audit tells of each call whether it changed the object, by which patch
     })
   for (const kind of ['mutating', 'validating']) await ask('DELETE', `${path}/${kind}webhookconfigurations/m`)
   const said = {
-    'mutation 0_index_0': '{configuration:m,webhook:a.example.com,mutated:false}',
+    'mutation 0_index_0': '{configuration:m,webhook:a.example.com,mutated:true}',
     'mutation 0_index_1': '{configuration:m,webhook:x.example.com,mutated:false}',
     'failed-open.mutation 0_index_1': 'x.example.com',
     'mutation 0_index_2': '{configuration:m,webhook:b.example.com,mutated:true}',
+    'mutation 0_index_3': '{configuration:m,webhook:n.example.com,mutated:false}',
     'mutation 1_index_0': '{configuration:m,webhook:a.example.com,mutated:false}',
     'failed-open.validating 0_index_0': 'y.example.com',
   }
   assert.deepEqual(notesOf('audited-secret'), said)
+  const patch = (name: string, op: string, of: string) =>
+    `{configuration:m,webhook:${name}.example.com,patch:[{op:${op},path:/metadata/labels/${of},value:1}],patchType:JSONPatch}`
   assert.deepEqual(notesOf('audited-configmap'), {
     ...said,
-    'patch 0_index_2':
-      '{configuration:m,webhook:b.example.com,patch:[{op:replace,path:/metadata/labels/x,value:1}],patchType:JSONPatch}',
+    'patch 0_index_0': patch('a', 'replace', 'x'),
+    'patch 0_index_2': patch('b', 'add', 'b'),
+    // Also where it changed nothing.
+    'patch 1_index_0': patch('a', 'replace', 'x'),
   })
+})
+
+test('a patch of what is deleted is an error, whatever the failure policy says; one of nothing is none', async () => {
+  const { port } = server.address() as AddressInfo
+  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+  const configuration = (failurePolicy: string): Json => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'm' },
+    webhooks: [
+      {
+        name: 'a.example.com',
+        clientConfig: { url: `https://127.0.0.1:${port}/a`, caBundle: Buffer.from(ca.cert).toString('base64') },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] }],
+        failurePolicy,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  })
+  const maps = '/api/v1/namespaces/default/configmaps'
+  for (const policy of ['Ignore', 'Fail']) {
+    await ask('POST', path, configuration(policy))
+    for (const patch of [label('a'), onlyTest, emptyPatch, nullPatch, nothing]) {
+      hooks = { a: never(patch) }
+      await ask('POST', maps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('deleted') })
+      const { status, body } = await cluster.client.raw('DELETE', `${maps}/deleted`)
+      if (patch !== onlyTest && patch.name !== '') assert.equal(status, 200, `${policy} ${patch.name}`)
+      else {
+        assert.equal(status, 500, `${policy} ${patch.name}`)
+        const what = 'attempted to modify the object, which is not supported for this operation'
+        assert.equal(JSON.parse(body).message, `Internal error occurred: admission webhook "a.example.com" ${what}`)
+      }
+    }
+    await ask('DELETE', `${path}/m`)
+  }
 })
 
 test('a list that was sent empty is forgotten once a webhook changed the object: it makes no generation', async () => {

@@ -28,8 +28,10 @@ export interface AdmissionAttributes {
   readonly options: JsonObject
   /** A Warning header for the client. */
   warn(message: string): void
-  /** A note in the request's audit event; one of what was sent only where the event tells that. */
-  annotate?(key: string, value: string, ofBody?: boolean): void
+  /** A note in the request's audit event. */
+  annotate?(key: string, value: string): void
+  /** One of what was sent, which is made only where the event tells that. */
+  annotateBody?(key: string, value: () => string): void
   /** Milliseconds that others were waited for: webhooks. */
   waited?(ms: number): void
   /** Where quotas keep what this request was charged: its write may be judged more than once, when another comes before it. */

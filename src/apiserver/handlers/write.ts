@@ -94,9 +94,13 @@ export function admissionAttributes(
     ...(options.charges === undefined ? {} : { charges: options.charges }),
     ...(options.fresh === undefined ? {} : { fresh: options.fresh }),
     warn: (message) => warnings.push(message),
-    annotate: (key, value, ofBody = false) => {
+    annotate: (key, value) => {
       const audit = served?.audit
-      if (audit !== undefined && (!ofBody || audit.tellsBodies === true)) audit.annotations[key] = value
+      if (audit !== undefined) audit.annotations[key] = value
+    },
+    annotateBody: (key, value) => {
+      const audit = served?.audit
+      if (audit?.tellsBodies === true) audit.annotations[key] = value()
     },
     waited: (ms) => {
       if (served !== undefined) served.webhookMs += ms

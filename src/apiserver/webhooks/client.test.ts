@@ -68,3 +68,39 @@ test('nothing is asked of the address that a simulated pod has: the connection i
     server.close()
   }
 })
+
+test('of an answer that is an error its text is told, where it is one', async () => {
+  let [type, body]: readonly [string, string] = ['', '']
+  const server = createServer((_, response) => {
+    response.statusCode = 500
+    if (type !== '') response.setHeader('content-type', type)
+    response.end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const client = createWebhookClient(liveRuntime({ log: { write: () => {} } }), {} as CacheReads)
+  const call = {
+    clientConfig: { url: `http://127.0.0.1:${port}/` },
+    timeoutSeconds: 5,
+    userAgent: 'test',
+    review: { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' },
+  }
+  try {
+    for (const [of, sent, told] of [
+      ['text/plain', 'boom: it is', 'boom: it is'],
+      ['', 'boom: it is', 'boom: it is'],
+      ['text/plain; charset=utf-8', '   boom \n', 'boom'],
+      ['text/plain', 'b'.repeat(3000), 'b'.repeat(2048)],
+      ['text/plain', '', ''],
+      ['application/json', '{"a":1}', 'unknown'],
+      ['application/octet-stream', 'x', 'unknown'],
+    ] as const) {
+      ;[type, body] = [of, sent]
+      const message = `an error on the server ("${told}") has prevented the request from succeeding`
+      await assert.rejects(client.post(call), { message }, of)
+    }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})

@@ -34,6 +34,8 @@ export interface WebhookClient {
   post(call: WebhookCall): Promise<JsonObject>
 }
 
+/** So much of a text is told. */
+const MAX_SAID = 2048
 const MAX_ANSWER_BYTES = 7 * 1024 * 1024
 /** Connections of so many webhooks are kept. */
 const MAX_CLIENTS = 200
@@ -80,11 +82,16 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
       } finally {
         timer.cancel()
       }
-      if (answer.status !== 200) throw new Error(rejected(answer.status))
-      return parsedReview(text, String(answer.headers['content-type'] ?? ''), review)
+      const contentType = String(answer.headers['content-type'] ?? '')
+      if (answer.status !== 200) throw new Error(rejected(answer.status, saidOf(text, contentType)))
+      return parsedReview(text, contentType, review)
     },
   }
 }
+
+/** What an answer that is an error tells: a text, or what does not say what it is. */
+const saidOf = (text: string, contentType: string): string | undefined =>
+  contentType === '' || contentType.startsWith('text/') ? text.slice(0, MAX_SAID).trim() : undefined
 
 /** The review that was answered, of the kind and version of the one sent. @throws Error in Go's words */
 export function parsedReview(text: string, contentType: string, sent: TypeMeta): JsonObject {

@@ -246,20 +246,20 @@ async function mutateAll(
     if (asked !== undefined) {
       const { answer, object } = asked
       if (!answer.allowed) throw denial(hook.name, answer.status)
-      if (answer.patch !== undefined && object !== undefined) {
+      if (!isEmptyPatch(answer.patch)) {
+        if (object === undefined) throw cannotModify(hook)
         const next = await patched(asker, answer, object, matched, attributes)
         const isChanged = !sameJson(next, object)
         const endpoint = attributes.endpoint
         if (isChanged) current = { ...current, object: withoutGivenEmpty(await endpoint.worked.admitted(next)) }
-        const gainsKind: boolean =
-          !hasKind && !isEmptyPatch(answer.patch) && endpoint.readerOf(attributes.endpoint.row).gainsKind
+        const gainsKind: boolean = !hasKind && endpoint.readerOf(attributes.endpoint.row).gainsKind
         hasKind ||= gainsKind
         if (isChanged || gainsKind) {
           noteChange(again, runs)
           noteMutation(true)
-          const note = { ...about, patch: answer.patch, patchType: 'JSONPatch' }
-          attributes.annotate?.(`patch.${NOTE}/${turn}`, jsonText(note), true)
         }
+        const note = { ...about, patch: answer.patch, patchType: 'JSONPatch' }
+        attributes.annotateBody?.(`patch.${NOTE}/${turn}`, () => jsonText(note))
       }
     }
     if (ifNeeded) ranReinvocable(runs, hook.id)
@@ -268,7 +268,13 @@ async function mutateAll(
   return current.object as KubeObject
 }
 
-const isEmptyPatch = (patch: Json): boolean => Array.isArray(patch) && patch.length === 0
+const isEmptyPatch = (patch: Json | undefined): boolean => (Array.isArray(patch) ? patch.length === 0 : patch == null)
+
+/** What a deletion is about stays as it is, whatever the failure policy says. */
+function cannotModify({ name }: Webhook): StatusError {
+  const what = 'attempted to modify the object, which is not supported for this operation'
+  return internalError(new Error(`admission webhook ${JSON.stringify(name)} ${what}`))
+}
 
 /** @throws StatusError 500: a patch that does not apply is the webhook's mistake, whatever its failure policy says */
 async function patched(
