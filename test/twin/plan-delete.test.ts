@@ -265,3 +265,26 @@ test('a claim goes, and with its volume the disk: the driver is named', async ()
     [['driver', 'csi.acme.test', 'deletes persistentvolumes/disk, and the disk with its data']],
   )
 })
+
+test('beside pods that are evicted as soon as they are made, a clock comes to its end, and so does a plan', async () => {
+  const beside = await startStage(1)
+  try {
+    const { client, clock } = beside.cluster
+    const [node] = (await client.resource<Node>(core('nodes')).list()).items
+    const nodeName = node?.metadata.name ?? ''
+    const taints = [{ key: 'x', value: 'y', effect: 'NoExecute' }]
+    await client.resource(core('nodes')).patch(nodeName, 'merge', { spec: { taints } })
+    const loop = deployment('loop', 1, { nodeName })
+    const sets = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+    await beside.make(sets, { ...loop, kind: 'StatefulSet' })
+    await clock.advance('100ms')
+    await client.resource(sets).namespace('default').delete('loop')
+    await beside.make(DEPLOYMENTS, loop)
+    await beside.make(CONFIG_MAPS, configMap('beside'))
+    await clock.advance('100ms')
+    const targets = [{ kind: 'cm', namespace: 'default', name: 'beside' }]
+    assert.deepEqual(shape(await planDelete(beside.source, { targets }, { orders: 0 })), ['configmaps/beside goes'])
+  } finally {
+    await beside.stop()
+  }
+})

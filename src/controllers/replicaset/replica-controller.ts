@@ -10,6 +10,7 @@ import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../clien
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/adopt-orphans.ts'
+import { createCreationPace } from '../pods/creation-pace.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import { minReadySecondsOf, nextAvailableAt } from '../pods/min-ready-seconds.ts'
 import { podHandlers } from '../pods/owned-pods.ts'
@@ -44,6 +45,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
   const pace = createPace(runtime.clock)
+  const creationPace = createCreationPace(runtime.clock)
   const recorder = createEventRecorder(runtime, client, { component: flavor.name })
   const control = createPodControl(client, recorder, expectations)
   const podClient = client.resource<Pod>(podsResource)
@@ -54,6 +56,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     if (object === undefined) {
       ownWrites.forget(key)
       pace.forget(key)
+      creationPace.forget(key)
       return
     }
     if (ownWrites.isBehind(key, object)) return
@@ -93,8 +96,11 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   }
 
   async function manage(key: string, object: ReplicaOwner, active: readonly Pod[], missing: number) {
-    if (missing > 0) await createPods(key, object, Math.min(missing, burstReplicas))
-    else if (missing < 0) await deletePods(key, object, active, Math.min(-missing, burstReplicas))
+    if (missing > 0) {
+      const pause = creationPace.wait(key)
+      if (pause > 0) queue.addAfter(key, pause)
+      else await createPods(key, object, Math.min(missing, burstReplicas))
+    } else if (missing < 0) await deletePods(key, object, active, Math.min(-missing, burstReplicas))
   }
 
   async function createPods(key: string, object: ReplicaOwner, count: number): Promise<void> {
@@ -102,6 +108,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     expectations.expectCreations(object, count)
     const pod = podFromTemplate(object.spec?.template ?? {}, object)
     await control.create(object, new Array<Pod>(count).fill(pod))
+    creationPace.made(key, object.spec?.replicas ?? 1, count)
   }
 
   async function deletePods(key: string, object: ReplicaOwner, active: readonly Pod[], count: number): Promise<void> {

@@ -12,6 +12,7 @@ import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/adopt-orphans.ts'
+import { createCreationPace } from '../pods/creation-pace.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import { minReadySecondsOf, nextAvailableAt } from '../pods/min-ready-seconds.ts'
 import { isActive, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
@@ -39,6 +40,7 @@ export function createStatefulSetController(context: ControllerContext): Control
   const revisions = createOwnedRevisions(client, revisionInformer)
   const queue = createWorkQueue<string>(runtime, 'statefulset')
   const expectations = createExpectations(runtime.clock)
+  const creationPace = createCreationPace(runtime.clock)
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'statefulset-controller' })
   const parts = { client, recorder, clock: runtime.clock, pods: pods.store, claims: claims.store }
@@ -47,7 +49,10 @@ export function createStatefulSetController(context: ControllerContext): Control
 
   async function sync(key: string): Promise<void> {
     const set = sets.store.get(key)
-    if (set === undefined) return ownWrites.forget(key)
+    if (set === undefined) {
+      creationPace.forget(key)
+      return ownWrites.forget(key)
+    }
     if (ownWrites.isBehind(key, set)) return
     const liveSet = () =>
       client
@@ -109,6 +114,8 @@ export function createStatefulSetController(context: ControllerContext): Control
     if (plan.waitsForClaims) queue.addAfter(key, claimsGoMs)
     const steps = plan.phases.flat()
     const creations = steps.filter(({ type }) => type === 'create').length
+    const pause = creations > 0 ? creationPace.wait(key) : 0
+    if (pause > 0) return queue.addAfter(key, pause)
     const deletions = steps.flatMap((step) => (step.type === 'delete' ? [objectKey(step.pod)] : []))
     expectations.expect(set, creations, deletions)
     const run = async (step: Step): Promise<void> => {
@@ -120,6 +127,7 @@ export function createStatefulSetController(context: ControllerContext): Control
         if (isParallel(set)) await slowStart(phase, run)
         else for (const step of phase) await run(step)
       }
+      if (creations > 0) creationPace.made(key, set.spec?.replicas ?? 1, creations)
     } catch (error) {
       expectations.forget(set)
       throw error
