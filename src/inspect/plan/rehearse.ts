@@ -189,8 +189,7 @@ export async function rehearse(
       isCut: course.isCut,
     }
   } finally {
-    await without.stop()
-    await twin.stop()
+    await Promise.all([without.stop(), twin.stop()])
   }
 }
 

@@ -30,7 +30,9 @@ export function createWithoutTheDeed(start: () => Promise<StartedFork>, owners: 
       return new Set(moved.flatMap((one) => (one.time >= from && one.time <= to ? one.owners : [])))
     },
     async stop() {
-      await (await started)?.stop()
+      // One that could not be started has told so already.
+      const twin = await started?.catch(() => undefined)
+      await twin?.stop()
     },
   }
 }
