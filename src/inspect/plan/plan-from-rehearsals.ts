@@ -17,7 +17,7 @@ import { withKwokTurns } from './kwok-turns.ts'
 import { keptPerhaps, openPolicies, type Rehearsed, sparedPerhaps, withOpenPolicies } from './open-policies.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, PlanStage, Staying, TimeSpan } from './plan.ts'
 import { racesIn } from './races.ts'
-import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
+import { type GoingOn, type Held, type Rehearsal, rehearse } from './rehearse.ts'
 import { rightsOf } from './rights.ts'
 
 /** `orders`: how many further orders of controllers are rehearsed. */
@@ -418,8 +418,12 @@ function driverEffects(read: ReadCluster, goes: readonly Going[]): readonly Outs
     }))
 }
 
+const goingOnWords = ({ what, sinceMs, untilMs }: GoingOn): string =>
+  `${what} did not come to rest from ${Math.round(sinceMs / 1000)} s to ${Math.round(untilMs / 1000)} s after the deed began, and were followed no further`
+
 function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[], orders: number): readonly string[] {
   const natures = new Set(listedItems<Node>(read, '', 'nodes').map(natureOf))
+  const goingOn = new Map(rehearsals.flatMap(({ goesOn }) => goesOn.map((one) => [one.what, one] as const)))
   return [
     'controllers ask the API server as often as the defaults of kube-controller-manager v1.37 let them',
     ...(orders === 0 && rehearsals.some((one) => ordersFor(one) === 0 && one.steps.length > 1)
@@ -434,5 +438,6 @@ function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[], orders
     ...(rehearsals.some(({ isCut }) => isCut)
       ? ['so much goes that not every step of it was kept: the order is not whole']
       : []),
+    ...[...goingOn.values()].map(goingOnWords),
   ]
 }

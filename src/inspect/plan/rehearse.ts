@@ -58,6 +58,16 @@ export interface Rehearsal {
   readonly after: readonly StoredEntry[]
   /** Its journal did not hold all of it. */
   readonly isCut: boolean
+  /** What had not come to rest when it was followed no further. */
+  readonly goesOn: readonly GoingOn[]
+}
+
+/** In milliseconds after the deed began. */
+export interface GoingOn {
+  /** The owner, or what has none. */
+  readonly what: string
+  readonly sinceMs: number
+  readonly untilMs: number
 }
 
 /** What a controller does again after a failure, or after some time, comes within this; in a twin it costs nothing to wait. */
@@ -187,6 +197,11 @@ export async function rehearse(
       rest,
       after: left.length === 0 ? rest : storedEntries(twin),
       isCut: course.isCut,
+      goesOn: course.goesOn.map(({ what, since, until }) => ({
+        what,
+        sinceMs: elapsed(since.time, since.revision),
+        untilMs: elapsed(until.time, until.revision),
+      })),
     }
   } finally {
     await Promise.all([without.stop(), twin.stop()])
@@ -218,6 +233,9 @@ interface Course {
   /** The time of the last record that counts. */
   readonly lastAt: number
   readonly isCut: boolean
+  /** It is followed no further, though it has not come to rest. */
+  leave(): void
+  readonly goesOn: readonly { readonly what: string; readonly since: KeptRecord; readonly until: KeptRecord }[]
   /** When the last of these was removed; 0 where none was. */
   endMs(uids: ReadonlySet<string>, elapsed: (time: number, revision: number) => number): number
   /** What is marked and not removed, of what was marked or changed since it is followed, and of what the deed names. Not what goes by its own time. */
@@ -251,6 +269,10 @@ function follow(twin: StartedFork, model: TwinModel, ownersOf: OwnersOf): Course
   let revision = 0
   let lastAt = 0
   let isCut = false
+  /** The first record about each owner, and the last that counts. */
+  const firstOf = new Map<string, KeptRecord>()
+  let last: KeptRecord | undefined
+  const goesOn = new Map<string, { readonly what: string; readonly since: KeptRecord; readonly until: KeptRecord }>()
 
   function keep(record: KeptRecord): void {
     if (record.after?.deletionTimestamp !== undefined) marked.set(record.uid, record)
@@ -270,7 +292,12 @@ function follow(twin: StartedFork, model: TwinModel, ownersOf: OwnersOf): Course
     }
     keep(record)
     if (relations.relationOf(record.uid) === 'by-time') marked.delete(record.uid)
-    else lastAt = record.time
+    else {
+      lastAt = record.time
+      last = record
+      const what = inChargeOf(record)
+      if (!firstOf.has(what)) firstOf.set(what, record)
+    }
     return isNews
   }
 
@@ -290,9 +317,18 @@ function follow(twin: StartedFork, model: TwinModel, ownersOf: OwnersOf): Course
     get open() {
       return relations.open
     },
+    get goesOn() {
+      return [...goesOn.values()]
+    },
     begin() {
       causeOf = createCauses()
       steps = []
+      firstOf.clear()
+    },
+    leave() {
+      if (last === undefined) return
+      const what = inChargeOf(last)
+      goesOn.set(what, { what, since: firstOf.get(what) ?? last, until: last })
     },
     endMs(uids, elapsed) {
       const all = [...uids].flatMap((uid) => removed.get(uid) ?? [])
@@ -316,6 +352,13 @@ function follow(twin: StartedFork, model: TwinModel, ownersOf: OwnersOf): Course
       return journal.records.map(tell).some((isNews) => isNews)
     },
   }
+}
+
+function inChargeOf({ resource, namespace, name, before, after }: KeptRecord): string {
+  const owners = after?.ownerReferences ?? before.ownerReferences ?? []
+  const owner = owners.find(({ controller }) => controller === true) ?? owners[0]
+  const own = owner === undefined ? `${resource}/${name}` : `${resource} of ${owner.kind}/${owner.name}`
+  return namespace === '' ? own : `${own} in ${namespace}`
 }
 
 /** Owners of objects of the source: most rehearsals never ask. */
@@ -353,6 +396,7 @@ async function untilRest(twin: StartedFork, course: Course, without: WithoutTheD
     course.endPause()
     if (!isNews && graceMs === 0) return
   }
+  course.leave()
 }
 
 /** Finalizers that a twin's own controllers take off. */
