@@ -179,7 +179,7 @@ describe('the release', { skip, timeout: 900_000 }, () => {
     await installed
     const args = ['-q', '-p', 'no:cacheprovider', join(pytest, 'tests')]
     const ended = await run(join(python, 'bin/pytest'), args, { env }).catch((error) => error)
-    assert.match(ended.stdout, /^14 passed/m, `${ended.stdout}${ended.stderr}`)
+    assert.match(ended.stdout, /^15 passed/m, `${ended.stdout}${ended.stderr}`)
   })
 })
 

@@ -103,6 +103,26 @@ def test_a_script_may_write_lines_of_its_own_and_what_does_not_answer_is_named(t
         Server()
 
 
+def test_lines_that_are_json_of_another_kind_are_passed_over_and_an_end_that_failed_is_tried_again(tmp_path, monkeypatch):
+    script = tmp_path / "skiff"
+    script.write_text(
+        """#!/bin/sh
+printf '%s\\n' hello 3 null '["ready"]' '{"note": 1}' '{"id": [1]}' '{"ready": {"name": "a", "url": "u", "kubeconfig": "k"}}'
+read -r call; echo '{"id": 1, "error": "busy"}'
+read -r call; echo '{"id": 2, "result": {}}'
+read -r call
+"""
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("SKIFF_BIN", str(script))
+    monkeypatch.setattr("skiff_pytest.START_SECONDS", 5)
+    with Server() as server:
+        with pytest.raises(SkiffError, match="busy"):
+            server.cluster.end()
+        server.cluster.end()
+        server.cluster.end()
+
+
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
     """A folder with an npx on PATH, which tells that it was run by a file. The test works in a folder below it."""

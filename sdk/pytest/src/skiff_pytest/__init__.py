@@ -119,10 +119,10 @@ class Cluster:
         return Cluster(self._server, **self._call("fork", ttl=ttl, wait=wait))
 
     def end(self) -> None:
-        """Ended again, nothing happens."""
+        """Ended again, nothing happens. What failed can be tried again."""
         if not self._ended:
-            self._ended = True
             self._call("end")
+            self._ended = True
 
     def report(self, namespace: Optional[str] = None) -> str:
         """Objects that have changed since the fork, their Events, and the last 50 requests, as text."""
@@ -227,13 +227,16 @@ class Server:
         for line in self._process.stdout:
             try:
                 told = json.loads(line)
-            except ValueError:  # SKIFF_BIN may be a script that writes a line of its own
+            except ValueError:
+                continue
+            if not isinstance(told, dict):  # SKIFF_BIN may be a script that writes a line of its own
                 continue
             if "ready" in told:
                 self._ready.set_result(told["ready"])
                 continue
             with self._lock:
-                waiting = self._waiting.pop(told["id"], None)
+                call = told.get("id")
+                waiting = self._waiting.pop(call, None) if isinstance(call, int) else None
             if waiting is None:
                 continue
             if "error" in told:

@@ -72,12 +72,13 @@ public final class Cluster implements AutoCloseable {
     if (closed) {
       return;
     }
-    closed = true;
     if (client != null) {
       client.close();
       client = null;
     }
     call("end", new HashMap<>());
+    // What failed can be tried again.
+    closed = true;
   }
 
   Map<String, Object> call(String method, Map<String, Object> params) {

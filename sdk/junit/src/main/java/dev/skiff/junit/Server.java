@@ -187,6 +187,9 @@ public final class Server implements AutoCloseable {
       // SKIFF_BIN may be a script that writes a line of its own.
       return;
     }
+    if (told == null) {
+      return;
+    }
     if (told.containsKey("ready")) {
       ready.complete((Map<String, Object>) told.get("ready"));
       return;
