@@ -8,6 +8,7 @@ import { Legend } from './legend.tsx'
 import { ObjectPanel } from './object-panel.tsx'
 import { Outline } from './outline.tsx'
 import { PlanPanel } from './plan-panel.tsx'
+import { createRefresh } from './refresh.ts'
 import { ReplayPanel } from './replay-panel.tsx'
 import {
   counts,
@@ -62,15 +63,17 @@ export function App() {
 
 const namespaces = signal<readonly string[]>([])
 
-/** Those there are now: asked again before one is chosen, for others may have been made. */
-function readNamespaces(): void {
-  askNamespaces()
-    .then((found) => {
-      if (found.join() !== namespaces.value.join()) namespaces.value = found
-    })
-    // Without the right to list them the one that is chosen stands alone.
-    .catch(() => {})
-}
+/**
+ * Those there are now: asked again before one is chosen, for others may have been made. Without the right to list them the one that is chosen
+ * stands alone.
+ */
+const readNamespaces = createRefresh(
+  askNamespaces,
+  (found) => {
+    if (found.join() !== namespaces.value.join()) namespaces.value = found
+  },
+  { everyMs: 5000 },
+)
 
 function Header() {
   const info = session.value
