@@ -12,6 +12,8 @@ export interface Case {
   readonly responsible: RegExp
   /** What the sentence about the last cause must say. */
   readonly sentence?: RegExp
+  /** Where it is not that of the verdict. */
+  readonly exitCode?: number
 }
 
 export interface Question {

@@ -36,5 +36,6 @@ export const owners: Readonly<Record<string, Case>> = {
     cause: 'lost-owner',
     responsible: /owner of another namespace/,
     sentence: /garbage collector deleted it.*OwnerRefInvalidNamespace/,
+    exitCode: 4,
   },
 }
