@@ -1,5 +1,6 @@
 /** What is wrong with PEM texts that hold certificates or requests for them, in the words a Go parser has for it. */
 import { X509Certificate } from 'node:crypto'
+import { problemOfSignature } from './pkcs10.ts'
 
 /** Only at the beginning of a line. */
 const BEGIN = /(?<=^|\n)-----BEGIN ([^-\n]+)-----[ \t]*\r?\n/g
@@ -26,13 +27,15 @@ export function pemBlocks(text: string): readonly PemBlock[] {
     if (end === undefined) break
     if (end[1] !== type) continue
     const body = text.slice(start, end.index)
-    blocks.push({ type, hasHeaders: HEADERS.test(body), der: Buffer.from(body.replace(/\s/g, ''), 'base64') })
+    const headers = HEADERS.exec(body)?.[0] ?? ''
+    const base64 = body.slice(headers.length).replace(/\s/g, '')
+    blocks.push({ type, hasHeaders: headers !== '', der: Buffer.from(base64, 'base64') })
     at = end.index + end[0].length
   }
   return blocks
 }
 
-/** A PKCS #10 request, by its outermost element alone: enough to tell a cut-off one from a whole one; undefined: nothing. */
+/** A PKCS #10 request: whole, of a key that Go knows, and signed by it; undefined: nothing. */
 export function problemOfRequest(text: string): string | undefined {
   const [block] = pemBlocks(text)
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
@@ -41,7 +44,9 @@ export function problemOfRequest(text: string): string | undefined {
   if (der.length === 0 || (der[0] === 0x30 && der[1] === 0)) return 'asn1: syntax error: sequence truncated'
   if (der[0] !== 0x30) return "asn1: structure error: tags don't match"
   if (der[1] === 0x80) return 'asn1: syntax error: indefinite length found (not DER)'
-  return elementLength(der) > der.length ? 'asn1: syntax error: data truncated' : undefined
+  const length = elementLength(der)
+  if (length > der.length) return 'asn1: syntax error: data truncated'
+  return length < der.length ? 'asn1: syntax error: trailing data' : problemOfSignature(der)
 }
 
 function elementLength(der: Buffer): number {

@@ -1,4 +1,7 @@
-/** What is wrong with the PKCS #10 request of a PodCertificateRequest, whose key alone is of interest (KEP-4317). */
+/**
+ * What is wrong with PKCS #10 requests: with that of a PodCertificateRequest, whose key alone is of interest (KEP-4317), and with the key and the
+ * signature of a CertificateSigningRequest's, in the words a Go parser has for it.
+ */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { der as encoded, type ReadElement, readElements } from '../../base/der.ts'
 
@@ -54,6 +57,84 @@ export function problemOfStub(bytes: Uint8Array): StubProblem | undefined {
     // A signature that cannot be one of this key.
   }
   return { detail: 'invalid signature' }
+}
+
+const UNKNOWN_ALGORITHM = 'x509: cannot verify signature: algorithm unimplemented'
+const MD5_RSA = '2a864886f70d010104'
+const LEAST_MODULUS = 1024
+/** Go's names of curves, by their object identifiers. */
+const CURVE_NAMES: Readonly<Record<string, string>> = {
+  '2b81040021': 'P224',
+  '2a8648ce3d030107': 'P256',
+  '2b81040022': 'P384',
+  '2b81040023': 'P521',
+}
+const EC_KEY = '2a8648ce3d0201'
+const RSA_KEY = '2a864886f70d010101'
+const UNCOMPRESSED = 4
+
+interface KeyAlgorithm {
+  readonly name: string
+  readonly goType: string
+  readonly failure: string
+}
+const KEY_ALGORITHMS: Readonly<Record<string, KeyAlgorithm>> = {
+  ec: { name: 'ECDSA', goType: '*ecdsa.PublicKey', failure: 'x509: ECDSA verification failure' },
+  rsa: { name: 'RSA', goType: '*rsa.PublicKey', failure: 'crypto/rsa: verification error' },
+  ed25519: { name: 'Ed25519', goType: 'ed25519.PublicKey', failure: 'x509: Ed25519 verification failure' },
+}
+
+/** undefined: nothing; the request was then made with its key. */
+export function problemOfSignature(bytes: Uint8Array): string | undefined {
+  const parts = partsOf(bytes)
+  if (parts === undefined) return "asn1: structure error: tags don't match"
+  const key = keyOf(parts.key)
+  const wrong = key === undefined ? problemOfUnreadable(parts.key) : problemOfKnown(key)
+  if (wrong !== undefined) return wrong
+  const wanted = keyTypeOf(parts.algorithm)
+  if (wanted === 'md5') return 'x509: cannot verify signature: insecure algorithm MD5-RSA'
+  const own = KEY_ALGORITHMS[key?.asymmetricKeyType ?? '']
+  const asked = wanted === undefined ? undefined : KEY_ALGORITHMS[wanted]
+  if (key === undefined || own === undefined || asked === undefined) return UNKNOWN_ALGORITHM
+  if (own !== asked)
+    return `x509: signature algorithm specifies an ${asked.name} public key, but have public key of type ${own.goType}`
+  try {
+    if (isSigned(parts, key)) return undefined
+  } catch {
+    // A signature that cannot be one of this key.
+  }
+  return own.failure
+}
+
+/** Of a key that OpenSSL does not take. */
+function problemOfUnreadable(spki: Uint8Array): string | undefined {
+  const [algorithm, point] = elements(elements(spki)[0]?.content ?? new Uint8Array())
+  const [identifier, curve] = elements(algorithm?.content ?? new Uint8Array())
+  const type = hex(identifier?.content)
+  if (type === RSA_KEY) return 'x509: invalid RSA public key'
+  if (type !== EC_KEY) return undefined
+  const name = CURVE_NAMES[hex(curve?.content)]
+  if (name === undefined) return 'x509: unsupported elliptic curve'
+  // The first byte of a bit string is no part of it.
+  return point?.content[1] === UNCOMPRESSED ? `${name} point not on curve` : 'ecdsa: invalid uncompressed public key'
+}
+
+function problemOfKnown({ asymmetricKeyType: type, asymmetricKeyDetails = {} }: KeyObject): string | undefined {
+  const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails
+  if (type === 'ec')
+    return namedCurve === WEAK_CURVE || CURVES.includes(namedCurve) ? undefined : 'x509: unsupported elliptic curve'
+  if (type !== 'rsa' || modulusLength >= LEAST_MODULUS) return undefined
+  return `crypto/rsa: ${modulusLength}-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)`
+}
+
+/** By what kind of key such a signature is made; undefined for one that Go does not know. */
+function keyTypeOf([identifier, parameters]: readonly ReadElement[]): string | undefined {
+  const name = hex(identifier?.content)
+  if (name === MD5_RSA) return 'md5'
+  if (name === ED25519) return 'ed25519'
+  if (name in ECDSA) return 'ec'
+  if (name in RSA) return 'rsa'
+  return name === RSA_PSS && digestOf(parameters) !== undefined ? 'rsa' : undefined
 }
 
 interface RequestParts {
