@@ -69,8 +69,6 @@ export const refusedToEveryone: Readonly<Record<string, BadInput>> = {
   },
   'a body that says it is over 3 MiB': {
     code: 413,
-    // Said before anyone is asked: a real server asks about the account first (403).
-    attacker: 413,
     method: 'POST',
     path: `${NS}/configmaps`,
     headers: { 'content-length': `${4 * 1024 * 1024}` },
