@@ -275,7 +275,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
         refuse(undefined, error, exchange)
       else {
         if (!isOnlyRead(method)) exchange.bodyFailure = error
-        // What is left unread would hold up the other streams of its connection.
+        // Nothing is kept of what is left of it, which would hold up the other streams of its connection; one of its own ends with the answer.
+        responder.closeAfter(exchange.outgoing)
         incoming.resume()
         arrived(undefined)
       }

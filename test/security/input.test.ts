@@ -35,6 +35,12 @@ test('a body over 3 MiB is not read to its end', async () => {
   await isAlive()
 })
 
+test('what is left of a body that is too large is not waited for', async () => {
+  const answer = await target.raw(`POST ${NS}/configmaps HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n{`)
+  assert.match(answer, /^HTTP\/1\.1 4\d\d [\s\S]*connection: close/i)
+  await isAlive()
+})
+
 // Names that mean something to JavaScript are plain data.
 for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'])
   for (const [where, body] of Object.entries({
