@@ -270,3 +270,27 @@ export async function approve(s: Scene, name: string, type = 'Approved'): Promis
   const update = { ...asked, status: { ...asked.status, conditions } }
   await s.api('certificatesigningrequests').update(update, { subresource: 'approval' })
 }
+
+export const map = (name: string, metadata: Fields = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...metadata },
+})
+/** Each with what its reference says beside. */
+export const ownedBy = (...owners: readonly (readonly [Seen, Fields?])[]) => ({
+  ownerReferences: owners.map(([{ apiVersion, kind, metadata }, more]) => ({
+    apiVersion,
+    kind,
+    name: metadata.name,
+    uid: metadata.uid,
+    ...more,
+  })),
+})
+export const BLOCKS = { blockOwnerDeletion: true }
+export const labelled = (name: string, spec: Fields, labels: Fields = { app: 'a' }) => pod(name, spec, { labels })
+/** What came of it is noted, also that it was refused. */
+export const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
+  doing.then(
+    () => s.note(`${what}: done`),
+    (error) => s.note(`${what}: ${error.message}`),
+  )

@@ -1,6 +1,6 @@
 /** Jobs, step by step: what is suspended and changed, retried, replaced, adopted, and which of two reasons ends it. */
 import type { Fields } from '../../../src/api/object.ts'
-import { cond, disrupted, force, fresh, going, idx, job, kjob, live, pod, running } from '../objects.ts'
+import { cond, disrupted, force, fresh, going, idx, job, kjob, live, pod, running, tried } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
 const conditions = async (s: Scene, name = 'j') => {
@@ -19,11 +19,6 @@ const codes = (action: string, operator: string, ...values: readonly number[]) =
   action,
   onExitCodes: { operator, values },
 })
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const finished = (s: Scene) => s.untilObj('jobs', 'j', (one) => cond('Complete')(one) || cond('Failed')(one))
 
 export const batchesStories = {

@@ -1,6 +1,6 @@
 /** Claims and volumes: how they find each other, are given back, protected, provisioned and used by pods of their own. */
 import type { Fields } from '../../../src/api/object.ts'
-import { claim, pod, pv, pvcPod, rm, running, sts, wffc } from '../objects.ts'
+import { claim, pod, pv, pvcPod, rm, running, sts, tried, wffc } from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
 const bound = (s: Scene, name = 'c') =>
@@ -21,11 +21,6 @@ const phases = async (s: Scene) => {
     .map(({ metadata, status, spec }) => `${metadata.name.replace(s.ns, '')} ${status.phase} ${spec.claimRef?.name}`)
   s.note([...claims, ...volumes].toSorted().join(' | '))
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const volumes = (...names: readonly string[]) => rm(...names.map((name) => ['persistentvolumes', name] as const))
 
 export const claimBindingStories = {

@@ -1,6 +1,6 @@
 /** Volumes and claims that are changed while they wait, are bound, held, and let go; attachments; storage classes that come and go. */
 import type { Fields } from '../../../src/api/object.ts'
-import { claim, cond, force, going, pod, pv, pvcPod, rm, running, sts, waitUnsched, wffc } from '../objects.ts'
+import { claim, cond, force, going, pod, pv, pvcPod, rm, running, sts, tried, waitUnsched, wffc } from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
 const csi = (s: Scene) => ({ hostPath: null, csi: { driver: `${s.ns}.x.y`, volumeHandle: 'h' } })
@@ -26,11 +26,6 @@ const told = async (s: Scene, ms = 2000) => {
     )
   s.note([...claims.toSorted(), ...volumes.toSorted()].join(' | '))
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const unheld = (s: Scene, resource: string, name: string) => s.patch(resource, name, { metadata: { finalizers: null } })
 /** As a kubelet says that it leaves attaching to the controller. */
 const attachable = (s: Scene, ...names: readonly string[]) =>

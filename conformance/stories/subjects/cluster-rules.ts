@@ -1,13 +1,8 @@
 /** Quotas by scope, namespaces, accounts and tokens, roles that gather, ranges of addresses, certificates asked for. */
 import type { Fields } from '../../../src/api/object.ts'
-import { claim, crd, dep, done, job, pc, pod, quota, res, rm, svc } from '../objects.ts'
+import { claim, crd, dep, done, job, pc, pod, quota, res, rm, svc, tried } from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const used = async (s: Scene) =>
   s.note(
     (await s.list('resourcequotas'))

@@ -1,6 +1,7 @@
 /** What the cluster keeps for all: owners across scopes and versions, namespaces that end with things held in them, quotas, accounts, roles, budgets. */
 import type { Fields } from '../../../src/api/object.ts'
 import {
+  BLOCKS,
   claim,
   cond,
   crd,
@@ -11,6 +12,8 @@ import {
   fresh,
   going,
   job,
+  map,
+  ownedBy,
   pdb,
   pod,
   quota,
@@ -20,24 +23,10 @@ import {
   running,
   sts,
   svc,
+  tried,
 } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
-const map = (name: string, metadata: Fields = {}) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...metadata },
-})
-const ownedBy = (...owners: readonly (readonly [Seen, Fields?])[]) => ({
-  ownerReferences: owners.map(([{ apiVersion, kind, metadata }, more]) => ({
-    apiVersion,
-    kind,
-    name: metadata.name,
-    uid: metadata.uid,
-    ...more,
-  })),
-})
-const BLOCKS = { blockOwnerDeletion: true }
 const left = async (s: Scene, ms = 2500) => {
   await s.pause(ms)
   s.note(
@@ -51,11 +40,6 @@ const left = async (s: Scene, ms = 2500) => {
       .join(' | '),
   )
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const used = async (s: Scene, name = 'q', ms = 2000) => {
   await s.pause(ms)
   const { status } = await s.get('resourcequotas', name)

@@ -1,13 +1,8 @@
 /** The garbage collector and namespaces, where what they go by changes midway. */
 import type { Fields } from '../../../src/api/object.ts'
-import { claim, crd, dep, done, force, pod, rs, running, sts, svc } from '../objects.ts'
+import { BLOCKS, claim, crd, dep, done, force, map, pod, rs, running, sts, svc } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
-const map = (name: string, metadata: Fields = {}) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...metadata },
-})
 const owner = ({ apiVersion, kind, metadata }: Seen, more: Fields = {}) => ({
   apiVersion,
   kind,
@@ -15,7 +10,6 @@ const owner = ({ apiVersion, kind, metadata }: Seen, more: Fields = {}) => ({
   uid: metadata.uid,
   ...more,
 })
-const BLOCKS = { blockOwnerDeletion: true }
 const held = { finalizers: ['x.y/z'] }
 const left = async (s: Scene, resource = 'configmaps') =>
   s.note(

@@ -1,13 +1,26 @@
 /** Quotas and ranges: what is counted in which scope, when it is counted again, and what controllers do when they are refused. */
 import type { Fields } from '../../../src/api/object.ts'
-import { aff, claim, dep, job, kjob, pc, pod, pv, pvcPod, quota, res, rm, rs, running, sts, svc } from '../objects.ts'
+import {
+  aff,
+  claim,
+  dep,
+  job,
+  kjob,
+  pc,
+  pod,
+  pv,
+  pvcPod,
+  quota,
+  res,
+  rm,
+  rs,
+  running,
+  sts,
+  svc,
+  tried,
+} from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const used = async (s: Scene, name = 'q') => {
   const { status } = await s.get('resourcequotas', name)
   s.note(`${name}: ${JSON.stringify(Object.fromEntries(Object.entries((status?.used ?? {}) as Fields).toSorted()))}`)

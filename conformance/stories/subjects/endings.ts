@@ -1,23 +1,8 @@
 /** What goes, and what keeps it: owners of several kinds, namespaces, migrations, accounts. */
 import type { Fields } from '../../../src/api/object.ts'
-import { crd, dep, done, force, going, pod, rm, rs, running } from '../objects.ts'
+import { BLOCKS, crd, dep, done, force, going, map, ownedBy, pod, rm, rs, running } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
-const map = (name: string, metadata: Fields = {}) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...metadata },
-})
-const ownedBy = (...owners: readonly (readonly [Seen, Fields?])[]) => ({
-  ownerReferences: owners.map(([{ apiVersion, kind, metadata }, more]) => ({
-    apiVersion,
-    kind,
-    name: metadata.name,
-    uid: metadata.uid,
-    ...more,
-  })),
-})
-const BLOCKS = { blockOwnerDeletion: true }
 const left = async (s: Scene, resource = 'configmaps') =>
   s.note(
     (await s.list(resource))

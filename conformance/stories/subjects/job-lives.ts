@@ -1,6 +1,21 @@
 /** Jobs whose limits, indexes and pods change while they run, and which of their ends comes. */
 import type { Fields } from '../../../src/api/object.ts'
-import { cond, disrupted, force, fresh, going, idx, job, kjob, live, pdb, pod, running, svc } from '../objects.ts'
+import {
+  cond,
+  disrupted,
+  force,
+  fresh,
+  going,
+  idx,
+  job,
+  kjob,
+  live,
+  pdb,
+  pod,
+  running,
+  svc,
+  tried,
+} from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
 const conditions = async (s: Scene, name = 'j') => {
@@ -11,11 +26,6 @@ const conditions = async (s: Scene, name = 'j') => {
   const { active, ready, failed, succeeded, terminating, completedIndexes, failedIndexes } = status
   s.note(JSON.stringify([told, { active, ready, failed, succeeded, terminating, completedIndexes, failedIndexes }]))
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const finished = (s: Scene) => s.untilObj('jobs', 'j', (one) => cond('Complete')(one) || cond('Failed')(one))
 const release = async (s: Scene) => {
   for (const one of await s.list('pods')) if (going(one)) await force(s, one).catch(() => {})

@@ -1,6 +1,6 @@
 /** Jobs and CronJobs whose pods are failed, disrupted, deleted and held while their fields change. */
 import type { Fields } from '../../../src/api/object.ts'
-import { cond, disrupted, evict, force, fresh, going, idx, job, kjob, live, quota, running } from '../objects.ts'
+import { cond, disrupted, evict, force, fresh, going, idx, job, kjob, live, quota, running, tried } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
 async function start(s: Scene, count: number): Promise<readonly Seen[]> {
@@ -26,11 +26,6 @@ const told = async (s: Scene, ms = 1500, name = 'j') => {
     ]),
   )
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const policy = (...rules: readonly Fields[]) => ({ podFailurePolicy: { rules } })
 const onCodes = (action: string, operator: string, ...values: readonly number[]) => ({
   action,

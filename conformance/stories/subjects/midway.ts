@@ -25,6 +25,7 @@ import {
   running,
   sts,
   svc,
+  tried,
 } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
@@ -57,11 +58,6 @@ const half = async (s: Scene, replicas: number) => {
   await s.patch('deployments', 'a', img(2))
   await s.pause(1500)
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 
 export const midwayStories = {
   'dep-deleted-midway-in-the-background': {

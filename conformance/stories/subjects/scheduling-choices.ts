@@ -1,6 +1,23 @@
 /** Where pods are put: odd operators, spread with its policies, ports, classes, gates, profiles, what is preempted and for what. */
 import type { Fields } from '../../../src/api/object.ts'
-import { aff, anti, dep, done, on, pc, pdb, pod, res, rm, running, spread, waitUnsched, zones } from '../objects.ts'
+import {
+  aff,
+  anti,
+  dep,
+  done,
+  labelled,
+  on,
+  pc,
+  pdb,
+  pod,
+  res,
+  rm,
+  running,
+  spread,
+  tried,
+  waitUnsched,
+  zones,
+} from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
 const settled = (s: Scene, ms = 1500) => s.pause(ms)
@@ -20,12 +37,6 @@ const places = async (s: Scene) =>
       .toSorted()
       .join(),
   )
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
-const labelled = (name: string, spec: Fields, labels: Fields = { app: 'a' }) => pod(name, spec, { labels })
 
 export const schedulingChoicesStories = {
   'sch-operators-of-node-affinity': {

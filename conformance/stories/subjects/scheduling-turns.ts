@@ -6,6 +6,7 @@ import {
   claim,
   dep,
   done,
+  labelled,
   on,
   pc,
   pdb,
@@ -18,6 +19,7 @@ import {
   running,
   spread,
   taintKey,
+  tried,
   waitUnsched,
   wffc,
   zones,
@@ -38,12 +40,6 @@ const places = async (s: Scene, ms = 1500) => {
       .join(),
   )
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
-const labelled = (name: string, spec: Fields, labels: Fields = { app: 'a' }) => pod(name, spec, { labels })
 const byPriority = (s: Scene, name: string) => ({ priorityClassName: `${s.ns}-${name}` })
 const HOST = 'kubernetes.io/hostname'
 

@@ -1,6 +1,6 @@
 /** Services and their endpoints: readiness, termination, families, hints, what users write beside the controllers. */
 import type { Fields } from '../../../src/api/object.ts'
-import { pod, ready, sts, svc } from '../objects.ts'
+import { pod, ready, sts, svc, tried } from '../objects.ts'
 import type { Scene, Story } from '../story.ts'
 
 const app = (name: string, spec: Fields = {}, metadata: Fields = {}) =>
@@ -27,11 +27,6 @@ const slices = async (s: Scene) =>
       })
       .toSorted()
       .join(' | '),
-  )
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
   )
 const settled = (s: Scene) => s.pause(2500)
 

@@ -19,6 +19,7 @@ import {
   running,
   sts,
   svc,
+  tried,
 } from '../objects.ts'
 import type { Scene, Seen, Story } from '../story.ts'
 
@@ -62,11 +63,6 @@ const told = async (s: Scene, resource: string) => {
   const each = (conditions ?? []).map((one: Fields) => `${one['type']} ${one['status']} ${one['reason']}`)
   s.note(JSON.stringify([each, counts]))
 }
-const tried = (s: Scene, what: string, doing: Promise<unknown>) =>
-  doing.then(
-    () => s.note(`${what}: done`),
-    (error) => s.note(`${what}: ${error.message}`),
-  )
 const unready = (s: Scene, { metadata }: Seen) =>
   s.status('pods', metadata.name, { conditions: [{ type: 'Ready', status: 'False' }] })
 
